@@ -1,0 +1,73 @@
+// Map from the id of a live synchronisation to a small value: open addressing, linear probing, no allocation once warm.
+//
+// Ids only grow and few are live at once, so a hash of the id's low bits spreads well. For CheckedPolicy and both drivers.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "policies/synchronisation.h"
+
+namespace cohort {
+
+template <typename Value>
+class SyncTable {
+ public:
+  SyncTable() : cells_(16) {}
+
+  // `id` must not be in the table.
+  void insert(SyncId id, Value value) {
+    if (2 * (size_ + 1) > cells_.size()) grow();
+    place({index(id) + 1, std::move(value)});
+    ++size_;
+  }
+  // Null when absent. Valid until the next insert or erase.
+  [[nodiscard]] Value* find(SyncId id) {
+    for (std::size_t i = home(index(id) + 1);; i = next(i)) {
+      if (cells_[i].key == index(id) + 1) return &cells_[i].value;
+      if (cells_[i].key == 0) return nullptr;
+    }
+  }
+  void erase(SyncId id) {
+    std::size_t hole = home(index(id) + 1);
+    while (cells_[hole].key != index(id) + 1) {
+      if (cells_[hole].key == 0) return;
+      hole = next(hole);
+    }
+    for (std::size_t i = next(hole); cells_[i].key != 0; i = next(i)) {  // backward shift
+      if (((i - home(cells_[i].key)) & mask()) >= ((i - hole) & mask())) {
+        cells_[hole] = std::move(cells_[i]);
+        hole = i;
+      }
+    }
+    cells_[hole].key = 0;
+    --size_;
+  }
+  [[nodiscard]] std::size_t size() const { return size_; }
+
+ private:
+  struct Cell {
+    std::uint64_t key = 0;  // id + 1; 0 is empty
+    Value value{};
+  };
+  [[nodiscard]] std::size_t mask() const { return cells_.size() - 1; }
+  [[nodiscard]] std::size_t next(std::size_t i) const { return (i + 1) & mask(); }
+  [[nodiscard]] std::size_t home(std::uint64_t key) const { return static_cast<std::size_t>(key) & mask(); }
+  void place(Cell cell) {
+    std::size_t i = home(cell.key);
+    while (cells_[i].key != 0) i = next(i);
+    cells_[i] = std::move(cell);
+  }
+  void grow() {
+    std::vector<Cell> old(2 * cells_.size());
+    old.swap(cells_);
+    for (auto& cell : old)
+      if (cell.key != 0) place(std::move(cell));
+  }
+
+  std::vector<Cell> cells_;
+  std::size_t size_ = 0;
+};
+
+}  // namespace cohort

@@ -1,0 +1,56 @@
+// One simulation as plain, resolved values: cluster, workload, stragglers, one policy, stop rule, one seed.
+//
+// Built by experiments/ from a spec; a C++ user can fill one by hand. simulate() is the whole of the simulator's public face.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "policies/checked_policy.h"
+#include "policies/registry.h"
+#include "sim/cluster.h"
+#include "traces/result_row.h"
+#include "traces/stragglers.h"
+
+namespace cohort {
+
+class Timeline;  // sim/timeline.h
+
+struct StopRule {  // the first reached ends the run; at least one is given
+  std::optional<std::uint64_t> steps_per_worker;
+  std::optional<std::uint64_t> total_steps;
+  std::optional<Time> seconds;
+};
+
+struct Loss {  // failure injection: the worker is lost at that instant
+  Time at{};
+  WorkerId worker{};
+};
+
+struct Scenario {
+  ClusterSpec cluster;
+  WorkloadSpec workload;
+  std::vector<StragglerSpec> stragglers;
+  std::vector<LinkStraggler> link_stragglers;
+  const PolicyEntry* policy = nullptr;
+  Options options;    // resolved
+  std::string label;
+  StopRule stop;
+  std::optional<std::uint64_t> warmup_steps;  // none: the default of SEMANTICS 1
+  std::uint64_t seed = 1;
+  std::vector<Loss> losses;
+};
+
+struct SimulateOptions {
+  ActionLog* log = nullptr;        // gets every event and action
+  Timeline* timeline = nullptr;    // gets every interval of every worker
+};
+
+// Throws ContractError when a policy breaks a promise, InputError when options do not fit.
+[[nodiscard]] ResultRow simulate(const Scenario& scenario, const SimulateOptions& options = {});
+
+}  // namespace cohort

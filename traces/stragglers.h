@@ -1,0 +1,104 @@
+// How long each local step of each worker computes: base time, straggler models, recorded traces.
+//
+//   duration(w, s) = base(w) * max(0.01, 1 + sum over models of (factor - 1)) + additive jitter, rounded up to the next ns
+//
+// Draws come from counter-based streams keyed by (seed, purpose, entity, step, model), so all policies meet the same steps.
+// The entity is the worker, its node, or one for all, by the model's scope. What is drawn is an amount of work; the simulator
+// may stretch it (interference). Link stragglers change bandwidths over simulated time and are drawn here too.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <variant>
+#include <vector>
+
+#include "policies/synchronisation.h"
+#include "policies/topology.h"
+#include "traces/compute_trace.h"
+
+namespace cohort {
+
+struct Bernoulli {  // each step independently slowed [Prague 2020]
+  double probability = 0;
+  double factor = 1;
+};
+struct Fixed {  // always slow
+  std::vector<std::uint32_t> workers;
+  double factor = 1;
+};
+struct Burst {  // two-state Markov chain that advances per local step, starting normal
+  double enter = 0;
+  double leave = 0;
+  double factor = 1;
+};
+struct Lognormal {  // factor exp(sigma z - sigma^2/2), mean 1
+  double sigma = 0;
+};
+struct ShiftedExponential {  // additive
+  Time mean{};
+};
+struct Pareto {  // additive; P(X > x) = (scale/x)^shape for x >= scale
+  double shape = 1;
+  Time scale{};
+};
+struct Replay {
+  enum class As : std::uint8_t { Seconds, Factor };  // Factor: relative to the trace's median
+  std::shared_ptr<const ComputeTrace> trace;
+  As as = As::Seconds;  // Seconds: the only compute model
+  bool repeat = false;
+};
+
+enum class Scope : std::uint8_t { Worker, Node, All };
+
+struct StragglerSpec {
+  std::variant<Bernoulli, Fixed, Burst, Lognormal, ShiftedExponential, Pareto, Replay> model;
+  Scope scope = Scope::Worker;
+};
+
+struct LinkStraggler {  // the NICs of these nodes turn slow and recover: exponential holding times
+  std::vector<std::uint32_t> nodes;
+  double enter_per_second = 0;
+  double leave_per_second = 0;
+  double factor = 1;  // >= 1: bandwidth divided by it while slow
+};
+
+// Draws durations. Steps of one worker must be asked in non-decreasing order (burst chains advance with them).
+class StepTimes {
+ public:
+  // `base[w]`: compute time of worker w's step without slowdown.
+  StepTimes(std::vector<Time> base, std::vector<StragglerSpec> models, const Topology& topology, std::uint64_t seed);
+
+  [[nodiscard]] Time operator()(WorkerId worker, std::uint64_t step);
+
+ private:
+  struct Model;
+  struct Entity;
+  [[nodiscard]] bool in_burst(std::size_t model, WorkerId worker, std::uint64_t step);
+
+  std::vector<Time> base_;
+  std::vector<StragglerSpec> models_;
+  const Topology* topology_;
+  std::uint64_t seed_;
+  struct Chain {
+    std::uint64_t next_step = 0;
+    bool slow = false;
+  };
+  std::vector<std::vector<Chain>> chains_;  // [model][worker]; empty unless the model is a Burst
+};
+
+// Holding times of the speed of one node's NIC under one link straggler: state k lasts hold(k); even k fast, odd k slow.
+class LinkSwitches {
+ public:
+  LinkSwitches(LinkStraggler spec, std::uint32_t model, std::uint64_t seed) : spec_(std::move(spec)), model_(model), seed_(seed) {}
+  // Empty when the state never ends (rate 0).
+  [[nodiscard]] std::optional<Time> hold(std::uint32_t node, std::uint64_t number) const;
+  [[nodiscard]] const LinkStraggler& spec() const { return spec_; }
+
+ private:
+  LinkStraggler spec_;
+  std::uint32_t model_;
+  std::uint64_t seed_;
+};
+
+}  // namespace cohort
