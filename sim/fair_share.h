@@ -1,13 +1,21 @@
-// Lexicographic max-min fair rates of activities that share links. Knows no simulator type and no time.
+// Lexicographic max-min fair rates of activities that share links. Knows no simulator type and no
+// time. Owned by the simulator's driver; sim/transfer_plan.h adds the links.
 //
 //   maximise lexicographically the sorted rates r(a) subject to, for every link l,
 //       sum over active a of w(a,l) * r(a) <= capacity(l),
-// by progressive filling: all unfixed rates of a component rise together until a link saturates; its activities are fixed. A change
-// re-solves only the connected component (activities joined by links) that it touches. No allocation once warm.
+//
+// by progressive filling: all unfixed rates of a component rise together until a link saturates;
+// its activities are fixed. A change re-solves only the connected component (activities joined by
+// links) that it touches; an activity that shares no link is solved as it is added. No allocation
+// once warm.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace cohort {
@@ -17,26 +25,125 @@ enum class ActivityIndex : std::uint32_t {};
 
 struct Load {
   LinkIndex link{};
-  double weight = 0;  // how often the activity crosses the link, > 0; a link at most once per activity
+  double weight =
+      0;  // how often the activity crosses the link, > 0; a link at most once per activity
 };
 
 class FairShare {
  public:
-  // Capacity in bytes per second, > 0.
+  // Room for `links` more links, so that exactly their memory is taken.
+  void reserve_links(std::size_t links) { links_.reserve(links_.size() + links); }
+
+  // Capacity in bytes per second, finite and > 0, else ContractError. Links are numbered from 0 in
+  // the order of the calls.
   LinkIndex add_link(double capacity);
   void set_capacity(LinkIndex link, double capacity);
-  [[nodiscard]] double capacity(LinkIndex link) const;
+  [[nodiscard]] double capacity(LinkIndex link) const { return links_[raw(link)].capacity; }
+  [[nodiscard]] std::size_t link_count() const { return links_.size(); }
 
-  // At least one load. Indices of removed activities are reused.
+  // At least one load, else ContractError. Indices of removed activities are reused.
   ActivityIndex add(std::span<const Load> loads);
+  // ContractError when there is no such activity.
   void remove(ActivityIndex activity);
 
-  // Solves what add, remove and set_capacity have touched since the last call. Returns the activities whose rate changed (an
-  // added one always counts), in an order that depends on the calls alone. Valid until the next call.
+  // Solves what add, remove and set_capacity have touched since the last call. Returns the
+  // activities whose rate changed (an added one always counts), each once, in an order that depends
+  // on the calls alone. Valid until the next call.
   std::span<const ActivityIndex> solve();
-  [[nodiscard]] double rate(ActivityIndex activity) const;  // bytes per second, after solve()
+  // Bytes per second; after solve().
+  [[nodiscard]] double rate(ActivityIndex activity) const {
+    return activities_[static_cast<std::uint32_t>(activity)].rate;
+  }
 
-  // implementation-defined private part
+  // Bytes held for links and loads, for benchmarks.
+  [[nodiscard]] std::size_t memory_bytes() const {
+    return links_.capacity() * sizeof(Link) + blocks_.capacity() * sizeof(Block);
+  }
+
+ private:
+  static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
+  static constexpr std::uint32_t kBlock = 4;
+
+  // The loads of an activity are a chain of blocks; the users of a link are a list of incidences,
+  // numbered block * kBlock + place. Small, because a large cluster has several per worker.
+  struct Link {
+    double capacity;
+    std::uint32_t users = kNone;  // first incidence
+    std::uint32_t slot = 0;       // in constraints_ while a component is solved
+  };
+  struct Block {
+    std::array<double, kBlock> weight;
+    std::array<std::uint32_t, kBlock> link;
+    std::array<std::uint32_t, kBlock> next;  // incidence of the link's next user
+    std::uint32_t owner;
+    std::uint32_t next_block;
+  };
+  struct Activity {
+    double rate = 0;
+    std::uint32_t first_block = kNone;
+    std::uint32_t load_count = 0;
+    bool live = false;
+    bool changed = false;  // its rate is to be reported
+    bool touched = false;  // is among touched_
+    bool shares = false;   // may share a link; false: surely alone on all its links, rate is known
+    bool seen = false;     // is in component_
+    bool fixed = false;    // has its rate
+  };
+  // A link with several users, in the component that is being solved.
+  struct Constraint {
+    double room;    // capacity less what fixed users take
+    double weight;  // of the users not yet fixed
+    double level;   // room / weight: the common rate at which the link saturates
+    std::uint32_t link;
+    std::uint32_t unfixed;
+  };
+  // What may stop the rise next: a constraint, or the own links of one activity.
+  struct Candidate {
+    double level;
+    std::uint32_t place;  // in constraints_, or in component_
+    bool is_constraint;
+  };
+
+  static constexpr std::uint32_t raw(LinkIndex link) { return static_cast<std::uint32_t>(link); }
+  [[nodiscard]] std::uint32_t owner(std::uint32_t incidence) const {
+    return blocks_[incidence / kBlock].owner;
+  }
+  [[nodiscard]] bool is_constraint(const Link& link, std::uint32_t number) const {
+    return link.slot < constraints_.size() && constraints_[link.slot].link == number;
+  }
+  // Calls visit(block, place, incidence) for each load of an activity, in the order given to add.
+  template <class Visit>
+  void for_each_load(const Activity& activity, Visit visit) const;
+
+  std::uint32_t take_activity();
+  std::uint32_t take_block(std::uint32_t owner);
+  void give_back_blocks(const Activity& activity);
+  void touch(std::uint32_t activity);
+  void mark_shared(std::uint32_t activity);
+  void unlink(std::uint32_t link, std::uint32_t incidence);
+
+  void collect_component(std::uint32_t seed);
+  double own_level(std::uint32_t activity);
+  void collect_users(std::uint32_t link);
+  void fill();
+  void fill_few();
+  void fill_many();
+  [[nodiscard]] bool is_open(const Candidate& candidate) const;
+  void saturate(const Candidate& candidate, double level);
+  void fix(std::uint32_t activity, double level);
+  void report(std::uint32_t activity);
+
+  std::vector<Link> links_;
+  std::vector<Block> blocks_;
+  std::vector<Activity> activities_;
+  std::uint32_t free_block_ = kNone;
+  std::vector<std::uint32_t> free_activities_;
+  std::vector<std::uint32_t> touched_;
+  std::vector<ActivityIndex> changed_;
+  // Of the component that is being solved.
+  std::vector<std::uint32_t> component_;
+  std::vector<Constraint> constraints_;
+  std::vector<Candidate> candidates_;
 };
 
 }  // namespace cohort
