@@ -1,7 +1,8 @@
 // The one interface: a group-scheduling policy as a value-in, value-out state machine.
 //
-// A driver (the simulator in sim/, the group generator in runtime/) feeds events and carries out actions. The driver owns
-// time, threads, sockets and seeds; a policy never asks for the time, never draws unseeded randomness, does no I/O.
+// A driver (the simulator in sim/, the group generator in runtime/) feeds events and carries out
+// actions. The driver owns time, threads, sockets and seeds; a policy never asks for the time,
+// never draws unseeded randomness, does no I/O.
 //
 // The driver promises
 //   D1  one step at a time; `Event::at` never decreases;
@@ -9,19 +10,26 @@
 //   D3  each started synchronisation ends in exactly one done or failed;
 //   D4  a loss is delivered before the failed of every synchronisation that the worker was in;
 //   D5  a timer fires at most once, never before its time, never after it was cancelled;
-//   D6  every worker of the topology is live from construction (joined only says when it connected); a worker reports ready
-//       only when it is resumed, with steps numbered 0, 1, 2, ...; it reports nothing after left or lost;
-//   D7  a worker leaves only when it is not blocked, and after the end of every live synchronisation that it is in.
+//   D6  every worker of the topology is live from construction (joined only says when it
+//   connected); a worker reports ready
+//       only when it is resumed, with steps numbered 0, 1, 2, ...; it reports nothing after left or
+//       lost;
+//   D7  a worker leaves only when it is not blocked, and after the end of every live
+//   synchronisation that it is in.
 //
 // The policy promises
 //   P1  actions depend only on options, topology, seed and the events so far;
-//   P2  a worker is a blocking member of at most one live synchronisation, and only after it reported ready and before its
-//       release; a background member of at most one, and only after a release with snapshot that no later start has used;
+//   P2  a worker is a blocking member of at most one live synchronisation, and only after it
+//   reported ready and before its
+//       release; a background member of at most one, and only after a release with snapshot that no
+//       later start has used (a failed start gives its survivors' snapshots back); a passive member
+//       of at most one;
 //   P3  every ready worker is eventually started or released, as long as the others make progress;
 //   P4  ids of synchronisations and timers strictly increase over the run, so none is reused;
 //   P5  only `release` resumes a blocked worker; exactly one release follows each ready;
-//   P6  blocking and background members are neither left nor lost; passive, forwarder and source members are not lost;
-//   P7  no worker is twice in one synchronisation; the weights of the members that are not servers sum to 1.
+//   P6  blocking and background members are neither left nor lost; passive, forwarder and source
+//   members are not lost; P7  no worker is twice in one synchronisation; the weights of the members
+//   that are not servers sum to 1.
 // CheckedPolicy (policies/checked_policy.h) verifies both lists in every run.
 #pragma once
 
@@ -43,25 +51,30 @@ enum class EventKind : std::uint8_t {
   TimerFired,
 };
 
-// One event. Only the fields that its kind names are meaningful; the factories below set exactly those.
+// One event. Only the fields that its kind names are meaningful; the factories below set exactly
+// those.
 struct Event {
   EventKind kind = EventKind::WorkerJoined;
   Time at{};
-  WorkerId worker{};      // joined, ready, left, lost
-  std::uint64_t step = 0; // ready: the number of the finished local step, from 0
-  Time compute{};         // ready: how long that step's compute took (stretched by interference); early: so far
-  bool early = false;     // ready: the worker still computes its last buckets (overlap of a gradient all-reduce or push)
-  SyncId sync{};          // done, failed
-  Time transfer{};        // done: from the start of the transfer to its end
-  std::span<const double> squared_distances;  // done: each member's from the mean, in the start's order; or empty
-  TimerId timer{};        // timer fired
+  WorkerId worker{};       // joined, ready, left, lost
+  std::uint64_t step = 0;  // ready: the number of the finished local step, from 0
+  Time compute{};  // ready: how long that step's compute took (stretched by interference); early:
+                   // so far
+  bool early = false;  // ready: the worker still computes its last buckets (overlap of a gradient
+                       // all-reduce or push)
+  SyncId sync{};       // done, failed
+  Time transfer{};     // done: from the start of the transfer to its end
+  std::span<const double>
+      squared_distances{};  // done: each member's from the mean, in the start's order; or empty
+  TimerId timer{};          // timer fired
 
   [[nodiscard]] static Event joined(Time at, WorkerId worker) {
     Event event{.kind = EventKind::WorkerJoined, .at = at};
     event.worker = worker;
     return event;
   }
-  [[nodiscard]] static Event ready(Time at, WorkerId worker, std::uint64_t step, Time compute, bool early = false) {
+  [[nodiscard]] static Event ready(Time at, WorkerId worker, std::uint64_t step, Time compute,
+                                   bool early = false) {
     Event event{.kind = EventKind::WorkerReady, .at = at};
     event.worker = worker;
     event.step = step;
@@ -79,7 +92,8 @@ struct Event {
     event.worker = worker;
     return event;
   }
-  [[nodiscard]] static Event done(Time at, SyncId sync, Time transfer, std::span<const double> squared_distances = {}) {
+  [[nodiscard]] static Event done(Time at, SyncId sync, Time transfer,
+                                  std::span<const double> squared_distances = {}) {
     Event event{.kind = EventKind::SyncDone, .at = at};
     event.sync = sync;
     event.transfer = transfer;
@@ -103,17 +117,19 @@ enum class ActionKind : std::uint8_t { Start, Release, SetTimer, CancelTimer };
 struct Action {
   ActionKind kind = ActionKind::Release;
   SyncKind sync_kind = SyncKind::GroupMean;  // start
-  bool snapshot = false;                     // release: copy the parameters before the worker resumes
-  WorkerId worker{};                         // release
-  SyncId sync{};                             // start
-  std::uint64_t step = 0;                    // start of a neighbour mix: sources are read as at their ready of this step
-  TimerId timer{};                           // set, cancel
-  Time at{};                                 // set: when it fires, not before the current event's time
-  std::uint32_t first_member = 0;            // start: see Actions::members
+  bool snapshot = false;  // release: copy the parameters before the worker resumes
+  WorkerId worker{};      // release
+  SyncId sync{};          // start
+  std::uint64_t step =
+      0;            // start of a neighbour mix: sources are read as at their ready of this step
+  TimerId timer{};  // set, cancel
+  Time at{};        // set: when it fires, not before the current event's time
+  std::uint32_t first_member = 0;  // start: see Actions::members
   std::uint32_t member_count = 0;
 };
 
-// The actions of one step, in order, with the members of all its starts in one buffer. Reused: no allocation once warm.
+// The actions of one step, in order, with the members of all its starts in one buffer. Reused: no
+// allocation once warm.
 class Actions {
  public:
   void clear() {
@@ -133,12 +149,18 @@ class Actions {
     members_.push_back({worker, role, weight});
     ++actions_.back().member_count;
   }
-  void release(WorkerId worker) { actions_.push_back({.kind = ActionKind::Release, .worker = worker}); }
+  void release(WorkerId worker) {
+    actions_.push_back({.kind = ActionKind::Release, .worker = worker});
+  }
   void release_with_snapshot(WorkerId worker) {
     actions_.push_back({.kind = ActionKind::Release, .snapshot = true, .worker = worker});
   }
-  void set_timer(TimerId timer, Time at) { actions_.push_back({.kind = ActionKind::SetTimer, .timer = timer, .at = at}); }
-  void cancel_timer(TimerId timer) { actions_.push_back({.kind = ActionKind::CancelTimer, .timer = timer}); }
+  void set_timer(TimerId timer, Time at) {
+    actions_.push_back({.kind = ActionKind::SetTimer, .timer = timer, .at = at});
+  }
+  void cancel_timer(TimerId timer) {
+    actions_.push_back({.kind = ActionKind::CancelTimer, .timer = timer});
+  }
 
   [[nodiscard]] std::span<const Action> all() const { return actions_; }
   [[nodiscard]] std::span<const Member> members(const Action& start) const {

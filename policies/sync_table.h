@@ -1,6 +1,8 @@
-// Map from the id of a live synchronisation to a small value: open addressing, linear probing, no allocation once warm.
+// Map from the id of a live synchronisation (or timer) to a small value: open addressing, linear
+// probing, no allocation once warm.
 //
-// Ids only grow and few are live at once, so a hash of the id's low bits spreads well. For CheckedPolicy and both drivers.
+// Ids only grow and few are live at once, so a hash of the id's low bits spreads well. For
+// CheckedPolicy and both drivers.
 #pragma once
 
 #include <cstdint>
@@ -11,25 +13,25 @@
 
 namespace cohort {
 
-template <typename Value>
+template <typename Value, typename Id = SyncId>
 class SyncTable {
  public:
   SyncTable() : cells_(16) {}
 
   // `id` must not be in the table.
-  void insert(SyncId id, Value value) {
+  void insert(Id id, Value value) {
     if (2 * (size_ + 1) > cells_.size()) grow();
     place({index(id) + 1, std::move(value)});
     ++size_;
   }
   // Null when absent. Valid until the next insert or erase.
-  [[nodiscard]] Value* find(SyncId id) {
+  [[nodiscard]] Value* find(Id id) {
     for (std::size_t i = home(index(id) + 1);; i = next(i)) {
       if (cells_[i].key == index(id) + 1) return &cells_[i].value;
       if (cells_[i].key == 0) return nullptr;
     }
   }
-  void erase(SyncId id) {
+  void erase(Id id) {
     std::size_t hole = home(index(id) + 1);
     while (cells_[hole].key != index(id) + 1) {
       if (cells_[hole].key == 0) return;
@@ -53,7 +55,9 @@ class SyncTable {
   };
   [[nodiscard]] std::size_t mask() const { return cells_.size() - 1; }
   [[nodiscard]] std::size_t next(std::size_t i) const { return (i + 1) & mask(); }
-  [[nodiscard]] std::size_t home(std::uint64_t key) const { return static_cast<std::size_t>(key) & mask(); }
+  [[nodiscard]] std::size_t home(std::uint64_t key) const {
+    return static_cast<std::size_t>(key) & mask();
+  }
   void place(Cell cell) {
     std::size_t i = home(cell.key);
     while (cells_[i].key != 0) i = next(i);
