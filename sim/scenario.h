@@ -45,9 +45,18 @@ struct Scenario {
   std::vector<Loss> losses;
 };
 
+// One line of a run's own compute trace: what was drawn, and how long it took (interference stretches it).
+struct StepRecord {
+  WorkerId worker{};
+  std::uint64_t step = 0;
+  Time drawn{};
+  Time stretched{};
+};
+
 struct SimulateOptions {
   ActionLog* log = nullptr;        // gets every event and action
   Timeline* timeline = nullptr;    // gets every interval of every worker
+  std::vector<StepRecord>* steps = nullptr;  // gets every finished computation
 };
 
 // Throws ContractError when a policy breaks a promise, InputError when options do not fit.

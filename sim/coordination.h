@@ -1,0 +1,30 @@
+// The way to the group generator and back: one-way latency, and one server that takes `service` per message, in order.
+//
+// Local policies decide at the workers: no trip, no service. A central policy gets a ready one trip after it happened; its starts,
+// and its releases without a synchronisation, take effect one trip after the decision (SEMANTICS 2 and 3).
+#pragma once
+
+#include <algorithm>
+
+#include "policies/registry.h"
+#include "policies/synchronisation.h"
+
+namespace cohort {
+
+class Coordination {
+ public:
+  Coordination(Where where, Time latency, Time service)
+      : latency_(where == Where::Local ? Time{} : latency), service_(where == Where::Local ? Time{} : service) {}
+
+  [[nodiscard]] bool immediate() const { return latency_ == Time{} && service_ == Time{}; }
+  [[nodiscard]] Time latency() const { return latency_; }
+
+  // A message reaches the server, or is to leave it, at `now`; returns when it has been served.
+  Time serve(Time now) { return busy_until_ = std::max(now, busy_until_) + service_; }
+
+ private:
+  Time latency_, service_;
+  Time busy_until_{};
+};
+
+}  // namespace cohort

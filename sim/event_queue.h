@@ -1,0 +1,117 @@
+// The simulator's one event queue: a 4-ary heap of slots ordered by (time, seeded tie key, slot).
+//
+// A slot is a place for one pending event: each worker has one, each live synchronisation, timer and link straggler has one. So
+// the queue carries no payload, an event can be moved or cancelled in O(log n), and nothing is allocated once warm. The tie key
+// makes the order of one instant's events random but reproducible; the slot number only decides between equal keys.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "policies/synchronisation.h"
+
+namespace cohort {
+
+enum class Slot : std::uint32_t {};
+
+class EventQueue {
+ public:
+  struct Entry {
+    Time at{};
+    Slot slot{};
+  };
+
+  // Slots 0..slots-1 may be scheduled. Only grows.
+  void grow(std::uint32_t slots) { position_.resize(slots, kNone); }
+  [[nodiscard]] std::uint32_t slots() const { return static_cast<std::uint32_t>(position_.size()); }
+
+  // Schedules the slot's event, or moves it when it is pending.
+  void schedule(Slot slot, Time at, std::uint32_t tie) {
+    const Node node{at.count(), (static_cast<std::uint64_t>(tie) << 32) | number(slot)};
+    const std::uint32_t where = position_[number(slot)];
+    if (where == kNone) {
+      heap_.push_back(node);
+      sift_up(size() - 1, node);
+    } else if (node < heap_[where]) {
+      sift_up(where, node);
+    } else {
+      sift_down(where, node);
+    }
+  }
+  // Does nothing when the slot has no pending event.
+  void cancel(Slot slot) {
+    const std::uint32_t where = position_[number(slot)];
+    if (where == kNone) return;
+    position_[number(slot)] = kNone;
+    const Node last = heap_.back();
+    heap_.pop_back();
+    if (where == size()) return;
+    if (where > 0 && last < heap_[(where - 1) / kArity]) {
+      sift_up(where, last);
+    } else {
+      sift_down(where, last);
+    }
+  }
+  [[nodiscard]] bool pending(Slot slot) const { return position_[number(slot)] != kNone; }
+  [[nodiscard]] bool empty() const { return heap_.empty(); }
+  [[nodiscard]] std::uint32_t size() const { return static_cast<std::uint32_t>(heap_.size()); }
+
+  // The earliest event; the queue is not empty.
+  [[nodiscard]] Entry top() const { return {Time{heap_[0].at}, heap_[0].slot()}; }
+  Entry pop() {
+    const Entry first = top();
+    position_[number(first.slot)] = kNone;
+    const Node last = heap_.back();
+    heap_.pop_back();
+    if (!heap_.empty()) sift_down(0, last);
+    return first;
+  }
+
+ private:
+  static constexpr std::uint32_t kNone = 0xFFFFFFFF;
+  static constexpr std::uint32_t kArity = 4;
+
+  struct Node {
+    std::int64_t at;
+    std::uint64_t tie_and_slot;
+
+    [[nodiscard]] Slot slot() const { return Slot{static_cast<std::uint32_t>(tie_and_slot)}; }
+    bool operator<(const Node& other) const {
+      return at != other.at ? at < other.at : tie_and_slot < other.tie_and_slot;
+    }
+  };
+  static std::uint32_t number(Slot slot) { return static_cast<std::uint32_t>(slot); }
+
+  void put(std::uint32_t where, const Node& node) {
+    heap_[where] = node;
+    position_[number(node.slot())] = where;
+  }
+  void sift_up(std::uint32_t where, const Node& node) {
+    while (where > 0) {
+      const std::uint32_t parent = (where - 1) / kArity;
+      if (!(node < heap_[parent])) break;
+      put(where, heap_[parent]);
+      where = parent;
+    }
+    put(where, node);
+  }
+  void sift_down(std::uint32_t where, const Node& node) {
+    for (;;) {
+      const std::uint32_t first = where * kArity + 1;
+      if (first >= size()) break;
+      const std::uint32_t end = first + kArity < size() ? first + kArity : size();
+      std::uint32_t least = first;
+      for (std::uint32_t child = first + 1; child < end; ++child)
+        if (heap_[child] < heap_[least]) least = child;
+      if (!(heap_[least] < node)) break;
+      put(where, heap_[least]);
+      where = least;
+    }
+    put(where, node);
+  }
+
+  std::vector<Node> heap_;
+  std::vector<std::uint32_t> position_;  // of each slot in the heap, or kNone
+};
+
+}  // namespace cohort

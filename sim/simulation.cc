@@ -1,0 +1,236 @@
+#include "sim/simulation.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "policies/errors.h"
+#include "policies/random.h"
+#include "sim/timeline.h"
+#include "traces/units.h"
+
+namespace cohort {
+namespace {
+
+Topology topology_of(const Scenario& scenario) {
+  return Topology(scenario.cluster.gpus_per_node, servers_needed(*scenario.policy, scenario.options));
+}
+
+TransferPlanner::Options planner_options(const Options& options) {
+  TransferPlanner::Options out;
+  if (options.has("endpoint_bandwidth")) out.endpoint_bandwidth = options.maybe<double>("endpoint_bandwidth");
+  if (options.has("duplex")) out.duplex = options.get<bool>("duplex");
+  return out;
+}
+
+std::vector<Time> base_times(const Scenario& scenario, std::uint32_t workers) {
+  const auto& factors = scenario.cluster.compute_factor;
+  std::vector<Time> base(workers, scenario.workload.compute);
+  for (std::size_t i = 0; i < factors.size(); ++i)
+    if (factors[i] != 1) base[i] = from_seconds_up(seconds(base[i]) * factors[i]);
+  return base;
+}
+
+// The share of a step's own work after which its gradients begin to move (SEMANTICS 3, overlap).
+double early_share(const Scenario& scenario) {
+  const auto& workload = scenario.workload;
+  const bool overlap = scenario.options.has("overlap") && scenario.options.get<bool>("overlap");
+  return overlap ? 1 - workload.backward_share * (1 - 1.0 / workload.buckets) : 1;
+}
+
+}  // namespace
+
+Simulation::Simulation(const Scenario& scenario, const SimulateOptions& options)
+    : scenario_(scenario),
+      observers_(options),
+      topology_(topology_of(scenario)),
+      policy_(make_policy(*scenario.policy, scenario.options, topology_, scenario.seed), topology_, options.log),
+      planner_(scenario.cluster, topology_, planner_options(scenario.options), network_),
+      transfers_(queue_, network_),
+      computation_(queue_, topology_.workers(), scenario.workload.interference),
+      coordination_(scenario.policy->where, scenario.cluster.coordination_latency, scenario.cluster.coordination_service),
+      step_times_(base_times(scenario, topology_.workers()), scenario.stragglers, topology_, scenario.seed),
+      progress_(topology_.workers()),
+      connectivity_(topology_.workers() + topology_.servers()),
+      early_share_(early_share(scenario)),
+      workers_(topology_.workers()) {
+  if (scenario.cluster.communicator_setup > Time{})
+    communicators_.emplace(topology_.workers(), scenario.cluster.communicator_cache);
+}
+
+void Simulation::prepare() {
+  const auto& stop = scenario_.stop;
+  quota_ = stop.steps_per_worker.value_or(UINT64_MAX);
+  total_ = stop.total_steps.value_or(UINT64_MAX);
+  limit_ = stop.seconds.value_or(Time::max());
+  const std::uint64_t usual = stop.steps_per_worker ? std::min<std::uint64_t>(10, quota_ / 10) : 10;
+  warmup_ = scenario_.warmup_steps.value_or(usual);
+  if (warmup_ == 0) statistics_.open_window(Time{});
+  queue_.grow(topology_.workers());
+  nic_factor_.assign(topology_.nodes(), 1);
+  for (std::uint32_t model = 0; model < scenario_.link_stragglers.size(); ++model)
+    for (const auto node : scenario_.link_stragglers[model].nodes)
+      switches_.push_back({LinkSwitches(scenario_.link_stragglers[model], model, scenario_.seed), node});
+  for (std::uint64_t i = 0; i < switches_.size(); ++i) {
+    const auto hold = switches_[i].spells.hold(switches_[i].node, 0);
+    if (!hold) continue;
+    queue_.schedule(new_slot(Extra::LinkSwitch, i), *hold, static_cast<std::uint32_t>(i));
+    ++idle_events_;
+  }
+  for (std::uint64_t i = 0; i < scenario_.losses.size(); ++i) {
+    queue_.schedule(new_slot(Extra::Loss, i), scenario_.losses[i].at, static_cast<std::uint32_t>(i));
+    ++idle_events_;
+  }
+}
+
+ResultRow Simulation::run() {
+  prepare();
+  for (std::uint32_t worker = 0; worker < workers_.size(); ++worker) deliver(Event::joined(now_, WorkerId{worker}));
+  if (quota_ == 0 || total_ == 0) throw ContractError("simulate: a stop rule of no steps");
+  for (std::uint32_t worker = 0; worker < workers_.size(); ++worker) begin_compute(worker, now_);
+  while (!stopped_) {
+    if (transfers_.dirty() && (queue_.empty() || queue_.top().at > now_)) transfers_.settle(now_);
+    if (queue_.size() == idle_events_) throw ContractError("P3: " + policy_.stuck());
+    if (queue_.top().at > limit_) {
+      now_ = limit_;
+      break;
+    }
+    const auto [at, slot] = queue_.pop();
+    now_ = at;
+    dispatch(slot);
+    say_goodbye();
+  }
+  fold_open_intervals();
+  return result();
+}
+
+void Simulation::dispatch(Slot slot) {
+  const auto i = static_cast<std::uint32_t>(slot);
+  if (i < workers_.size()) {
+    worker_event(i);
+  } else {
+    const ExtraSlot extra = extras_[i - workers_.size()];
+    if (extra.kind == Extra::Sync) {
+      sync_event(static_cast<std::uint32_t>(extra.number));
+    } else {
+      dispatch_extra(extra, slot);
+    }
+  }
+}
+
+void Simulation::dispatch_extra(const ExtraSlot& extra, Slot slot) {
+  if (extra.kind == Extra::Timer) {
+    timers_.erase(extra.number);
+    free_slot(slot);
+    deliver(Event::fired(now_, TimerId{extra.number}));
+  } else if (extra.kind == Extra::LinkSwitch) {
+    switch_nic(extra.number, slot);
+  } else {
+    --idle_events_;
+    free_slot(slot);
+    lose(index(scenario_.losses[extra.number].worker));
+  }
+}
+
+void Simulation::deliver(const Event& event) {
+  actions_.clear();
+  policy_.step(event, actions_);
+  for (const auto& action : actions_.all()) carry_out(action);
+}
+
+void Simulation::carry_out(const Action& action) {
+  switch (action.kind) {
+    case ActionKind::Start:
+      return start(action);
+    case ActionKind::Release:
+      return release(index(action.worker), action.snapshot);
+    case ActionKind::SetTimer:
+      return set_timer(action);
+    case ActionKind::CancelTimer:
+      return cancel_timer(action.timer);
+  }
+}
+
+void Simulation::say_goodbye() {
+  for (std::size_t i = 0; i < leavers_.size(); ++i) {  // grows while the policy answers
+    const std::uint32_t worker = leavers_[i];
+    progress_.remove(workers_[worker].step);
+    connectivity_.stop();
+    deliver(Event::left(now_, WorkerId{worker}));
+  }
+  leavers_.clear();
+  if (progress_.live() == 0) stopped_ = true;
+}
+
+void Simulation::fold_open_intervals() {
+  for (const auto& sync : syncs_)
+    if (!sync.members.empty()) account(sync, now_);
+  for (std::uint32_t worker = 0; worker < workers_.size(); ++worker) {
+    const Worker& state = workers_[worker];
+    if (state.state == State::Ended) continue;
+    const bool computing = state.state == State::Computing || state.state == State::ComputingLate;
+    if (state.since < now_) spent(worker, computing ? Spent::Compute : Spent::Wait, state.since, now_);
+  }
+}
+
+void Simulation::switch_nic(std::uint64_t number, Slot slot) {
+  NicSwitch& nic = switches_[number];
+  ++nic.spell;
+  const double factor = nic.spells.spec().factor;
+  nic_factor_[nic.node] *= nic.spell % 2 == 1 ? factor : 1 / factor;
+  if (std::abs(nic_factor_[nic.node] - 1) < 1e-12) nic_factor_[nic.node] = 1;
+  planner_.slow_nic(nic.node, nic_factor_[nic.node]);
+  transfers_.touch();
+  if (const auto hold = nic.spells.hold(nic.node, nic.spell); hold && *hold < Time::max() - now_) {
+    queue_.schedule(slot, now_ + *hold, static_cast<std::uint32_t>(number));
+  } else {
+    --idle_events_;
+    free_slot(slot);
+  }
+}
+
+void Simulation::set_timer(const Action& action) {
+  const Slot slot = new_slot(Extra::Timer, index(action.timer));
+  timers_[index(action.timer)] = slot;
+  queue_.schedule(slot, std::max(now_, action.at),
+                  Stream(scenario_.seed, Purpose::Tie, UINT32_MAX - 1, index(action.timer)).next_u32());
+}
+
+void Simulation::cancel_timer(TimerId timer) {
+  const auto found = timers_.find(index(timer));
+  if (found == timers_.end()) return;
+  queue_.cancel(found->second);
+  free_slot(found->second);
+  timers_.erase(found);
+}
+
+ResultRow Simulation::result() const {
+  ResultRow row;
+  row.policy = scenario_.policy->name;
+  row.label = scenario_.label;
+  row.seed = scenario_.seed;
+  row.workers = topology_.workers();
+  statistics_.fill(row, now_);
+  row.max_step_skew = progress_.max_skew();
+  row.connected = connectivity_.connected();
+  if (communicators_) row.communicators_created = communicators_->misses();
+  return row;
+}
+
+Slot Simulation::new_slot(Extra kind, std::uint64_t number) {
+  if (free_slots_.empty()) {
+    const auto slot = Slot{static_cast<std::uint32_t>(workers_.size() + extras_.size())};
+    extras_.push_back({kind, number});
+    queue_.grow(static_cast<std::uint32_t>(workers_.size() + extras_.size()));
+    return slot;
+  }
+  const Slot slot = free_slots_.back();
+  free_slots_.pop_back();
+  extras_[static_cast<std::uint32_t>(slot) - workers_.size()] = {kind, number};
+  return slot;
+}
+
+ResultRow simulate(const Scenario& scenario, const SimulateOptions& options) {
+  return Simulation(scenario, options).run();
+}
+
+}  // namespace cohort

@@ -1,0 +1,169 @@
+// The driver of one policy in virtual time. Private to sim/: the public face is simulate() in sim/scenario.h.
+//
+// A worker is a small state machine, not a thread. The life of a step:
+//   Computing -> [Arriving -> Queued at the group generator] -> Waiting -> (synchronisation) -> Waiting -> [Resuming] -> Computing
+// With overlap a worker reports ready early and goes on as ComputingLate until its work is done. After its quota it is Ended.
+// All events go through one queue; at each of them the policy takes one step and its actions are carried out in order.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "policies/checked_policy.h"
+#include "policies/communicator_cache.h"
+#include "policies/sync_table.h"
+#include "sim/computation.h"
+#include "sim/connectivity.h"
+#include "sim/coordination.h"
+#include "sim/event_queue.h"
+#include "sim/progress.h"
+#include "sim/scenario.h"
+#include "sim/statistics.h"
+#include "sim/transfer_plan.h"
+#include "sim/transfers.h"
+
+namespace cohort {
+
+class Simulation {
+ public:
+  Simulation(const Scenario& scenario, const SimulateOptions& options);
+  [[nodiscard]] ResultRow run();
+
+ private:
+  enum class State : std::uint8_t { Computing, ComputingLate, Arriving, Queued, Waiting, Resuming, Ended };
+
+  struct Worker {
+    Time since{};    // when the current computation began; then when it ended or its last synchronisation did
+    Time compute{};  // how long it took; Resuming: the coordination to account for
+    Time arrived{};  // when the policy learned that the worker waits
+    std::uint32_t step = 0;  // steps done, so also the number of the one in work
+    std::uint32_t tie = 0;   // of this step's events
+    std::uint32_t sync = 0;  // its blocking synchronisation + 1, or 0
+    std::uint16_t live = 0;  // live synchronisations that it is in
+    State state = State::Computing;
+    bool synchronised : 1 = false;     // a blocking synchronisation of this step is done
+    bool leaving : 1 = false;          // has its quota, waits for its live synchronisations
+    bool release_pending : 1 = false;  // released while ComputingLate
+    bool lost : 1 = false;
+  };
+
+  enum class Phase : std::uint8_t { Fixed, Transfer, AwaitCompute, Tail };
+
+  struct Sync {
+    SyncId id{};
+    SyncKind kind = SyncKind::GroupMean;
+    Phase phase = Phase::Fixed;
+    bool early = false;            // at least one member reported ready early
+    std::uint32_t tie = 0;
+    std::uint32_t stage = 0;
+    std::uint32_t computing = 0;   // early members that still compute
+    ActivityIndex activity{};
+    Time start{};                  // effect of the policy's start, communicator set-up included
+    Time coordination{};           // the two trips of the last member, and set-up
+    Time fixed{};                  // of all stages so far
+    Time last_compute_end{};       // early: of the members
+    std::vector<Member> members;
+    TransferPlan plan;
+  };
+
+  enum class Extra : std::uint8_t { Sync, Timer, LinkSwitch, Loss };
+  struct ExtraSlot {
+    Extra kind;
+    std::uint64_t number;  // index of the sync, timer id, index of the switch, index of the loss
+  };
+  struct NicSwitch {
+    LinkSwitches spells;
+    std::uint32_t node;
+    std::uint64_t spell = 0;
+  };
+
+  // simulation.cc: the loop
+  void prepare();
+  void dispatch(Slot slot);
+  void dispatch_extra(const ExtraSlot& extra, Slot slot);
+  void deliver(const Event& event);
+  void carry_out(const Action& action);
+  void say_goodbye();
+  void fold_open_intervals();
+  void switch_nic(std::uint64_t number, Slot slot);
+  void set_timer(const Action& action);
+  void cancel_timer(TimerId timer);
+  [[nodiscard]] ResultRow result() const;
+  [[nodiscard]] Slot new_slot(Extra kind, std::uint64_t number);
+  void free_slot(Slot slot) { free_slots_.push_back(slot); }
+
+  // simulation_workers.cc
+  void worker_event(std::uint32_t worker);
+  void begin_compute(std::uint32_t worker, Time begin);
+  void early_ready(std::uint32_t worker);
+  void compute_ended(std::uint32_t worker);
+  void late_compute_ended(std::uint32_t worker);
+  void arrive(std::uint32_t worker);
+  void hand_over(std::uint32_t worker, bool early);
+  void release(std::uint32_t worker, bool snapshot);
+  void resume(std::uint32_t worker, Time begin);
+  void step_done(std::uint32_t worker);
+  void leave(std::uint32_t worker);
+  void lose(std::uint32_t worker);
+  void spent(std::uint32_t worker, Spent how, Time begin, Time end, const Sync* sync = nullptr);
+
+  // simulation_syncs.cc
+  void start(const Action& action);
+  void enter(Sync& sync, std::uint32_t number);
+  void take_effect(Sync& sync);
+  void begin_fixed(std::uint32_t number);
+  void sync_event(std::uint32_t number);
+  void begin_transfer(std::uint32_t number);
+  void end_transfer(Sync& sync);
+  void stage_done(std::uint32_t number);
+  void finish(std::uint32_t number);
+  void done(std::uint32_t number);
+  void fail(std::uint32_t number);
+  void account(const Sync& sync, Time end);
+  void leave_members(Sync& sync);
+  void retire(std::uint32_t number);
+  [[nodiscard]] Time tail(const Sync& sync);
+  [[nodiscard]] std::uint32_t new_sync();
+  [[nodiscard]] Slot slot_of(std::uint32_t sync) const { return sync_slots_[sync]; }
+
+  const Scenario& scenario_;
+  SimulateOptions observers_;
+  Topology topology_;
+  CheckedPolicy policy_;
+  EventQueue queue_;
+  FairShare network_;
+  TransferPlanner planner_;
+  Transfers transfers_;
+  Computation computation_;
+  Coordination coordination_;
+  StepTimes step_times_;
+  Statistics statistics_;
+  Progress progress_;
+  Connectivity connectivity_;
+  std::optional<CommunicatorCache> communicators_;  // only when set-up costs something
+
+  Time now_{};
+  Time limit_ = Time::max();
+  std::uint64_t quota_ = UINT64_MAX, total_ = UINT64_MAX, warmup_ = 0;
+  double early_share_ = 1;  // of a step's own work, after which ready is reported
+  bool stopped_ = false;
+
+  std::vector<Worker> workers_;
+  std::vector<Sync> syncs_;
+  std::vector<Slot> sync_slots_;            // of each sync
+  std::vector<std::uint32_t> free_syncs_;
+  std::vector<ExtraSlot> extras_;           // slots from the number of workers on
+  std::vector<Slot> free_slots_;
+  std::unordered_map<std::uint64_t, Slot> timers_;
+  std::vector<NicSwitch> switches_;
+  std::vector<double> nic_factor_;          // by node, product of the link stragglers that are slow now
+  std::uint32_t idle_events_ = 0;           // pending events that keep no run alive: link switches and losses to come
+  std::vector<std::uint32_t> leavers_;      // to be told to the policy after the current actions
+  Actions actions_;
+  TransferPlan tail_plan_;
+};
+
+}  // namespace cohort

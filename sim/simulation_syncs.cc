@@ -1,0 +1,220 @@
+// The life of a synchronisation in the simulator: start, fixed terms, transfer by stages, done or failed.
+#include <algorithm>
+
+#include "policies/random.h"
+#include "sim/simulation.h"
+#include "sim/timeline.h"
+#include "traces/units.h"
+
+namespace cohort {
+
+void Simulation::start(const Action& action) {
+  const std::uint32_t number = new_sync();
+  Sync& sync = syncs_[number];
+  const auto members = actions_.members(action);
+  sync.id = action.sync;
+  sync.kind = action.sync_kind;
+  sync.members.assign(members.begin(), members.end());
+  sync.tie = Stream(scenario_.seed, Purpose::Tie, UINT32_MAX, index(action.sync)).next_u32();
+  enter(sync, number);
+  take_effect(sync);
+  planner_.plan(sync.kind, sync.members, scenario_.workload.payload, sync.plan);
+  begin_fixed(number);
+}
+
+// Marks the members and finds how long the request of the last one was under way.
+void Simulation::enter(Sync& sync, std::uint32_t number) {
+  Time last_arrived{-1}, last_trip{};
+  for (const auto& member : sync.members) {
+    if (member.role == Role::Server) continue;
+    Worker& state = workers_[index(member.worker)];
+    ++state.live;
+    if (member.role != Role::Blocking) continue;
+    state.sync = number + 1;
+    if (state.state == State::ComputingLate) {
+      sync.early = true;
+      ++sync.computing;
+    }
+    if (state.arrived > last_arrived) {
+      last_arrived = state.arrived;
+      last_trip = std::max(Time{}, state.arrived - state.since);
+    }
+  }
+  if (sync.early) last_trip = Time{};
+  if (last_arrived.count() >= 0 && last_arrived < now_) statistics_.conflict();
+  sync.coordination = last_trip;
+}
+
+void Simulation::take_effect(Sync& sync) {
+  Time effect = now_;
+  if (!coordination_.immediate()) {
+    for (const auto& member : sync.members)
+      if (member.role != Role::Server) effect = coordination_.serve(now_);
+    effect += coordination_.latency();
+  }
+  if (communicators_ && sync.kind == SyncKind::GroupMean && !communicators_->acquire(sync.members))
+    effect += scenario_.cluster.communicator_setup;
+  sync.start = effect;
+  sync.coordination += effect - now_;
+}
+
+void Simulation::begin_fixed(std::uint32_t number) {
+  Sync& sync = syncs_[number];
+  const Stage& stage = sync.plan.stages[sync.stage];
+  Time fixed = stage.latency + stage.local;
+  const bool blocks = std::ranges::any_of(sync.members, [](const Member& m) { return m.role == Role::Blocking; });
+  // One launch-ahead is lost per blocked step: a pull follows its push without another.
+  if (sync.stage == 0 && blocks && sync.kind != SyncKind::ServerPull) fixed += scenario_.workload.drain;
+  sync.fixed += fixed;
+  sync.phase = Phase::Fixed;
+  queue_.schedule(slot_of(number), std::max(now_, sync.stage == 0 ? sync.start : now_) + fixed, sync.tie);
+}
+
+void Simulation::sync_event(std::uint32_t number) {
+  Sync& sync = syncs_[number];
+  switch (sync.phase) {
+    case Phase::Fixed:
+      return sync.plan.stages[sync.stage].amount > 0 ? begin_transfer(number) : stage_done(number);
+    case Phase::Transfer:
+      end_transfer(sync);
+      return stage_done(number);
+    case Phase::Tail:
+      return done(number);
+    case Phase::AwaitCompute:
+      return;
+  }
+}
+
+void Simulation::begin_transfer(std::uint32_t number) {
+  Sync& sync = syncs_[number];
+  const Stage& stage = sync.plan.stages[sync.stage];
+  sync.phase = Phase::Transfer;
+  sync.activity = transfers_.begin(slot_of(number), sync.tie, sync.plan.loads_of(stage), stage.amount, now_);
+  for (const auto& member : sync.members)
+    if (member.role != Role::Server) computation_.transfer_began(index(member.worker), now_);
+}
+
+void Simulation::end_transfer(Sync& sync) {
+  transfers_.end(sync.activity);
+  for (const auto& member : sync.members)
+    if (member.role != Role::Server) computation_.transfer_ended(index(member.worker), now_);
+}
+
+void Simulation::stage_done(std::uint32_t number) {
+  Sync& sync = syncs_[number];
+  if (++sync.stage < sync.plan.stages.size()) return begin_fixed(number);
+  finish(number);
+}
+
+// All stages are over; an overlapped one also waits for its members' computation and for the last bucket.
+void Simulation::finish(std::uint32_t number) {
+  Sync& sync = syncs_[number];
+  if (sync.computing > 0) {
+    sync.phase = Phase::AwaitCompute;
+    return;
+  }
+  const Time earliest = sync.early ? sync.last_compute_end + tail(sync) : now_;
+  if (earliest <= now_) return done(number);
+  sync.phase = Phase::Tail;
+  queue_.schedule(slot_of(number), earliest, sync.tie);
+}
+
+Time Simulation::tail(const Sync& sync) {
+  planner_.plan(sync.kind, sync.members, scenario_.workload.payload / scenario_.workload.buckets, tail_plan_);
+  return from_seconds_up(planner_.lone_seconds(tail_plan_));
+}
+
+void Simulation::done(std::uint32_t number) {
+  Sync& sync = syncs_[number];
+  const auto blocked = std::ranges::count_if(sync.members, [](const Member& m) { return m.role == Role::Blocking; });
+  statistics_.synchronised(sync.members.size(), static_cast<std::size_t>(blocked), sync.fixed, sync.plan.inter_node_bytes,
+                           sync.plan.intra_node_bytes);
+  connectivity_.join(sync.members);
+  account(sync, now_);
+  leave_members(sync);
+  const SyncId id = sync.id;
+  const Time took = now_ - sync.start;
+  retire(number);
+  deliver(Event::done(now_, id, took));
+}
+
+void Simulation::fail(std::uint32_t number) {
+  Sync& sync = syncs_[number];
+  if (sync.phase == Phase::Transfer) end_transfer(sync);
+  queue_.cancel(slot_of(number));
+  account(sync, now_);
+  leave_members(sync);
+  const SyncId id = sync.id;
+  retire(number);
+  deliver(Event::failed(now_, id));
+}
+
+// Splits each blocking member's time since its ready into wait, coordination and synchronisation.
+void Simulation::account(const Sync& sync, Time end) {
+  for (const auto& member : sync.members) {
+    if (member.role == Role::Server) continue;
+    const std::uint32_t worker = index(member.worker);
+    if (member.role != Role::Blocking) {
+      if (observers_.timeline && end > sync.start)
+        observers_.timeline->background(worker, sync.id, sync.members, sync.start, end);
+      continue;
+    }
+    Worker& state = workers_[worker];
+    if (state.state == State::ComputingLate) continue;
+    const Time since = state.since;
+    const Time start = std::clamp(sync.start, since, end);
+    const Time asked = std::max(since, start - sync.coordination);
+    spent(worker, Spent::Wait, since, asked);
+    spent(worker, Spent::Coordinate, asked, start);
+    if (end > start) spent(worker, Spent::Sync, start, end, &sync);
+    state.since = end;
+  }
+}
+
+void Simulation::leave_members(Sync& sync) {
+  for (const auto& member : sync.members) {
+    if (member.role == Role::Server) continue;
+    const std::uint32_t worker = index(member.worker);
+    Worker& state = workers_[worker];
+    --state.live;
+    if (member.role == Role::Blocking) {
+      state.sync = 0;
+      state.synchronised = true;
+      state.arrived = now_;
+    }
+    if (state.leaving && state.live == 0) {
+      state.leaving = false;
+      leavers_.push_back(worker);
+    }
+  }
+  if (communicators_ && sync.kind == SyncKind::GroupMean) communicators_->release(sync.members);
+}
+
+std::uint32_t Simulation::new_sync() {
+  if (free_syncs_.empty()) {
+    const auto number = static_cast<std::uint32_t>(syncs_.size());
+    syncs_.emplace_back();
+    sync_slots_.push_back(new_slot(Extra::Sync, number));
+    return number;
+  }
+  const std::uint32_t number = free_syncs_.back();
+  free_syncs_.pop_back();
+  return number;
+}
+
+// Keeps the buffers of small synchronisations for the next one; those of a huge one are given back.
+void Simulation::retire(std::uint32_t number) {
+  constexpr std::size_t kKeep = 1024;
+  Sync& sync = syncs_[number];
+  Sync fresh;
+  if (sync.plan.loads.capacity() <= kKeep) {
+    fresh.members.swap(sync.members);
+    fresh.plan.loads.swap(sync.plan.loads);
+    fresh.plan.stages.swap(sync.plan.stages);
+    fresh.members.clear();
+  }
+  sync = std::move(fresh);
+  free_syncs_.push_back(number);
+}
+
+}  // namespace cohort

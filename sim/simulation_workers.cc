@@ -1,0 +1,192 @@
+// The life of a worker's step in the simulator: compute, report ready, be released, leave or be lost.
+#include <algorithm>
+#include <cmath>
+
+#include "policies/random.h"
+#include "sim/simulation.h"
+#include "sim/timeline.h"
+
+namespace cohort {
+
+void Simulation::worker_event(std::uint32_t worker) {
+  switch (workers_[worker].state) {
+    case State::Computing:
+      return early_share_ < 1 ? early_ready(worker) : compute_ended(worker);
+    case State::ComputingLate:
+      return late_compute_ended(worker);
+    case State::Arriving:
+    case State::Queued:
+      return arrive(worker);
+    case State::Resuming: {
+      Worker& state = workers_[worker];
+      const Time asked = std::max(state.since, now_ - state.compute);
+      spent(worker, Spent::Wait, state.since, asked);
+      spent(worker, Spent::Coordinate, asked, now_);
+      return resume(worker, now_);
+    }
+    case State::Waiting:
+    case State::Ended:
+      return;
+  }
+}
+
+void Simulation::begin_compute(std::uint32_t worker, Time begin) {
+  Worker& state = workers_[worker];
+  state.state = State::Computing;
+  state.since = begin;
+  state.synchronised = false;
+  state.tie = Stream(scenario_.seed, Purpose::Tie, worker, state.step).next_u32();
+  const Time work = step_times_(WorkerId{worker}, state.step);
+  state.compute = work;
+  const Time first = early_share_ < 1 ? Time{static_cast<std::int64_t>(
+                                            std::ceil(static_cast<double>(work.count()) * early_share_))}
+                                      : work;
+  computation_.begin(worker, begin, first, state.tie, now_);
+}
+
+void Simulation::early_ready(std::uint32_t worker) {
+  Worker& state = workers_[worker];
+  const Time rest{static_cast<std::int64_t>(std::floor(static_cast<double>(state.compute.count()) * (1 - early_share_)))};
+  state.state = State::ComputingLate;
+  computation_.begin(worker, now_, rest, state.tie, now_);
+  hand_over(worker, true);
+}
+
+void Simulation::compute_ended(std::uint32_t worker) {
+  Worker& state = workers_[worker];
+  computation_.end(worker);
+  const Time took = now_ - state.since;
+  if (observers_.steps) observers_.steps->push_back({WorkerId{worker}, state.step, state.compute, took});
+  spent(worker, Spent::Compute, state.since, now_);
+  state.compute = took;
+  state.since = now_;
+  if (coordination_.immediate()) {
+    hand_over(worker, false);
+  } else {
+    state.state = State::Arriving;
+    queue_.schedule(Slot{worker}, now_ + coordination_.latency(), state.tie);
+  }
+}
+
+void Simulation::late_compute_ended(std::uint32_t worker) {
+  Worker& state = workers_[worker];
+  computation_.end(worker);
+  if (observers_.steps) observers_.steps->push_back({WorkerId{worker}, state.step, state.compute, now_ - state.since});
+  spent(worker, Spent::Compute, state.since, now_);
+  state.since = now_;
+  state.state = State::Waiting;
+  if (state.release_pending) {
+    state.release_pending = false;
+    resume(worker, now_);
+  } else if (state.sync != 0) {
+    Sync& sync = syncs_[state.sync - 1];
+    sync.last_compute_end = now_;
+    if (--sync.computing == 0 && sync.phase == Phase::AwaitCompute) finish(state.sync - 1);
+  }
+}
+
+void Simulation::arrive(std::uint32_t worker) {
+  Worker& state = workers_[worker];
+  if (state.state == State::Arriving) {
+    const Time served = coordination_.serve(now_);
+    if (served > now_) {
+      state.state = State::Queued;
+      queue_.schedule(Slot{worker}, served, state.tie);
+      return;
+    }
+  }
+  hand_over(worker, false);
+}
+
+void Simulation::hand_over(std::uint32_t worker, bool early) {
+  Worker& state = workers_[worker];
+  state.arrived = now_;
+  if (!early) state.state = State::Waiting;
+  deliver(Event::ready(now_, WorkerId{worker}, state.step, early ? now_ - state.since : state.compute, early));
+}
+
+void Simulation::release(std::uint32_t worker, bool snapshot) {
+  Worker& state = workers_[worker];
+  if (state.state == State::ComputingLate) {
+    state.release_pending = true;
+    return;
+  }
+  if (snapshot) {
+    // A worker goes on at once at its ready, of which the policy hears one trip later; after a wait for its previous background
+    // synchronisation it goes on now.
+    const Time begin = now_ == state.arrived ? state.since : now_;
+    spent(worker, Spent::Wait, state.since, begin);
+    return resume(worker, begin);
+  }
+  if (state.synchronised || coordination_.immediate()) {
+    spent(worker, Spent::Wait, state.since, now_);
+    return resume(worker, now_);
+  }
+  const Time at = coordination_.serve(now_) + coordination_.latency();
+  state.compute = state.arrived - state.since + at - now_;
+  state.state = State::Resuming;
+  queue_.schedule(Slot{worker}, at, state.tie);
+}
+
+void Simulation::resume(std::uint32_t worker, Time begin) {
+  if (stopped_) return;  // the run ended earlier in this instant
+  step_done(worker);
+  if (workers_[worker].step >= quota_) {
+    leave(worker);
+  } else {
+    begin_compute(worker, begin);
+  }
+}
+
+void Simulation::step_done(std::uint32_t worker) {
+  Worker& state = workers_[worker];
+  statistics_.step_done(now_);
+  progress_.advance(state.step++);
+  if (progress_.min() >= warmup_) statistics_.open_window(now_);
+  connectivity_.reached(progress_.min());
+  if (statistics_.steps() >= total_) stopped_ = true;
+}
+
+void Simulation::leave(std::uint32_t worker) {
+  Worker& state = workers_[worker];
+  statistics_.close_window(now_);
+  state.state = State::Ended;
+  if (state.live == 0) {
+    leavers_.push_back(worker);
+  } else {
+    state.leaving = true;
+  }
+}
+
+void Simulation::lose(std::uint32_t worker) {
+  Worker& state = workers_[worker];
+  if (state.lost || (state.state == State::Ended && !state.leaving)) return;
+  statistics_.close_window(now_);
+  connectivity_.stop();
+  queue_.cancel(Slot{worker});
+  computation_.end(worker);
+  std::vector<std::uint32_t> broken;
+  for (std::uint32_t i = 0; i < syncs_.size(); ++i)
+    if (std::ranges::any_of(syncs_[i].members, [&](const Member& member) { return index(member.worker) == worker; }))
+      broken.push_back(i);
+  const bool computing = state.state == State::Computing || state.state == State::ComputingLate;
+  if (computing) spent(worker, Spent::Compute, state.since, now_);
+  state.lost = true;
+  state.leaving = false;
+  progress_.remove(state.step);
+  deliver(Event::lost(now_, WorkerId{worker}));
+  for (const auto sync : broken) fail(sync);
+  state.state = State::Ended;
+}
+
+void Simulation::spent(std::uint32_t worker, Spent how, Time begin, Time end, const Sync* sync) {
+  statistics_.spent(how, begin, end);
+  if (!observers_.timeline) return;
+  if (sync) {
+    observers_.timeline->synchronised(worker, sync->id, sync->members, begin, end);
+  } else {
+    observers_.timeline->interval(worker, how, begin, end);
+  }
+}
+
+}  // namespace cohort

@@ -1,0 +1,36 @@
+#include "sim/transfers.h"
+
+#include <algorithm>
+
+#include "traces/units.h"
+
+namespace cohort {
+
+ActivityIndex Transfers::begin(Slot slot, std::uint32_t tie, std::span<const Load> loads, double amount, Time now) {
+  const ActivityIndex activity = network_.add(loads);
+  const auto i = static_cast<std::size_t>(activity);
+  if (i >= flows_.size()) flows_.resize(i + 1);
+  flows_[i] = {.remaining = amount, .rate = 0, .updated = now, .slot = slot, .tie = tie};
+  dirty_ = true;
+  return activity;
+}
+
+void Transfers::end(ActivityIndex activity) {
+  network_.remove(activity);
+  dirty_ = true;
+}
+
+void Transfers::settle(Time now) {
+  dirty_ = false;
+  for (const ActivityIndex activity : network_.solve()) {
+    Flow& flow = flows_[static_cast<std::size_t>(activity)];
+    const double moved = flow.rate * static_cast<double>((now - flow.updated).count());
+    flow.remaining = std::max(0.0, flow.remaining - moved);
+    flow.updated = now;
+    const double rate = network_.rate(activity);
+    flow.rate = rate * 1e-9;
+    queue_.schedule(flow.slot, now + from_seconds_up(flow.remaining / rate), flow.tie);
+  }
+}
+
+}  // namespace cohort

@@ -1,0 +1,47 @@
+// Transfers in virtual time: how far each active one has come, and when it will end at the current fair rates.
+//
+// Sits between the fair-share solver, which knows no time, and the event queue. The simulator begins and ends transfers and calls
+// settle() before time advances, so all changes of one instant cost one solve.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "sim/event_queue.h"
+#include "sim/fair_share.h"
+
+namespace cohort {
+
+class Transfers {
+ public:
+  // Both outlive this.
+  Transfers(EventQueue& queue, FairShare& network) : queue_(queue), network_(network) {}
+
+  // `amount` > 0 bytes start to move over `loads`; `slot` gets its end as an event with this tie key, once settled.
+  [[nodiscard]] ActivityIndex begin(Slot slot, std::uint32_t tie, std::span<const Load> loads, double amount, Time now);
+  // Forgets the transfer, ended or broken off; its links are free from now on.
+  void end(ActivityIndex activity);
+  // Capacities have changed.
+  void touch() { dirty_ = true; }
+
+  [[nodiscard]] bool dirty() const { return dirty_; }
+  // Shares the links anew and moves the ends of the transfers whose rate changed.
+  void settle(Time now);
+
+ private:
+  struct Flow {
+    double remaining = 0;  // bytes, at `updated`
+    double rate = 0;       // bytes per ns since then
+    Time updated{};
+    Slot slot{};
+    std::uint32_t tie = 0;
+  };
+
+  EventQueue& queue_;
+  FairShare& network_;
+  std::vector<Flow> flows_;  // by activity
+  bool dirty_ = false;
+};
+
+}  // namespace cohort
