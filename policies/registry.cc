@@ -5,12 +5,18 @@
 #include "policies/all_reduce.h"
 #include "policies/background.h"
 #include "policies/errors.h"
+#include "policies/random_policy.h"
+#include "policies/smart.h"
+#include "policies/static_schedule.h"
 
 namespace cohort {
 
 std::span<const PolicyEntry> all_policies() {
   static const std::vector<PolicyEntry> entries = {
       all_reduce_entry(),
+      static_entry(),
+      random_entry(),
+      smart_entry(),
   };
   return entries;
 }

@@ -1,0 +1,86 @@
+// The group buffer: one FIFO of groups per worker ([SEMANTICS 2]); for `random` and `smart`.
+//
+// Creating a group appends the same record to every member's FIFO in one go, so all FIFOs agree on
+// one global creation order: that is what makes deadlock impossible. A group starts when it is the
+// head for, and all, its members are ready; its record leaves the FIFOs at done. A group of one
+// releases its owner at its head without a synchronisation. Groups that one event completes start
+// in creation order. Not a policy: it never creates a group by itself.
+//
+// Flat pools of 16-byte seats (one per member of a buffered group) and 16-byte groups, both reused:
+// no allocation once warm.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "policies/policy.h"
+#include "policies/sync_table.h"
+
+namespace cohort {
+
+class GroupBuffer {
+ public:
+  // Room for `seats` memberships is reserved at once; more are taken as needed.
+  explicit GroupBuffer(std::uint32_t workers, std::size_t seats = 0);
+
+  // `members`: at least one, each once, none removed, in the order in which the start names them;
+  // weights are 1/g. Throws ContractError when a member was removed.
+  void create(std::span<const WorkerId> members);
+
+  // `worker` is ready and its FIFO is not empty (ContractError): starts its head, or releases it,
+  // if that is now due.
+  void ready(WorkerId worker, Actions& out);
+  // Releases the members and takes the record away. Throws ContractError on a synchronisation that
+  // is not live.
+  void done(SyncId sync, Actions& out);
+  // Offers the survivors again, at the same head and under a new id.
+  void failed(SyncId sync, Actions& out);
+  // The worker left or was lost: shrinks every group that it is in; those that this completes start
+  // now, but a live one waits for its done or failed.
+  void remove(WorkerId worker, Actions& out);
+
+  [[nodiscard]] bool empty(WorkerId worker) const { return queues_[index(worker)].head == kNone; }
+  [[nodiscard]] bool present(WorkerId worker) const { return !queues_[index(worker)].removed; }
+
+ private:
+  static constexpr std::uint32_t kNone = 0xffffffff;
+
+  struct Queue {
+    std::uint32_t head = kNone;  // seats
+    std::uint32_t tail = kNone;
+    bool ready = false;
+    bool removed = false;
+  };
+  struct Seat {
+    WorkerId worker{};
+    std::uint32_t group = 0;
+    std::uint32_t next_in_queue = kNone;
+    std::uint32_t next_in_group = kNone;  // or next free seat
+  };
+  struct Group {
+    std::uint32_t first_seat = kNone;  // or next free group
+    std::uint32_t size = 0;
+    std::uint32_t ready = 0;  // members for which it is the head and that are ready
+    bool live = false;
+  };
+
+  [[nodiscard]] std::uint32_t take_seat();
+  [[nodiscard]] std::uint32_t take_group();
+  [[nodiscard]] std::uint32_t end_of(SyncId sync);
+  void start_if_complete(std::uint32_t group, Actions& out);
+  void start(std::uint32_t group, Actions& out);
+  void release_members(std::uint32_t group, Actions& out);
+  void withdraw(std::uint32_t seat, bool counted_ready, Actions& out);
+  void free_group(std::uint32_t group);
+
+  std::vector<Queue> queues_;
+  std::vector<Seat> seats_;
+  std::vector<Group> groups_;
+  std::uint32_t free_seat_ = kNone;
+  std::uint32_t free_group_ = kNone;
+  SyncTable<std::uint32_t> live_;  // group of each live synchronisation
+  std::uint64_t next_sync_ = 0;
+};
+
+}  // namespace cohort
