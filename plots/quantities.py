@@ -1,0 +1,105 @@
+"""Swept values as positions on an axis, and pointers as axis titles."""
+
+import json
+import re
+from dataclasses import dataclass
+
+UNITS = {
+    "bit/s": ("bandwidth", 1 / 8),
+    "kbit/s": ("bandwidth", 1e3 / 8),
+    "Mbit/s": ("bandwidth", 1e6 / 8),
+    "Gbit/s": ("bandwidth", 1e9 / 8),
+    "ns": ("time", 1e-9),
+    "us": ("time", 1e-6),
+    "ms": ("time", 1e-3),
+    "s": ("time", 1.0),
+}
+for _prefix, _factor in {"": 1, "k": 1e3, "M": 1e6, "G": 1e9, "Ki": 2**10, "Mi": 2**20, "Gi": 2**30}.items():
+    UNITS[_prefix + "B"] = ("size", _factor)
+    UNITS[_prefix + "B/s"] = ("bandwidth", _factor)
+
+TITLES = {
+    "probability": "probability that a step is slowed",
+    "factor": "slowdown factor",
+    "nic/bandwidth": "bandwidth of a node's network card",
+    "nic_bandwidth": "bandwidth of the slow node's network card",
+    "cluster/nodes": "nodes",
+    "workload/payload": "payload of a synchronisation",
+    "workload/compute": "compute time of a step",
+    "communicator/setup": "set-up time of a communicator",
+    "threshold": "threshold (requests ahead of the slowest)",
+    "group_size": "workers in a group",
+    "backward_share": "share of the step in the backward pass",
+}
+
+
+@dataclass
+class Axis:
+    """`position` of each row's value; `ticks` with their names; numeric or by category; `log`: spread over decades."""
+
+    title: str
+    positions: list
+    ticks: list
+    names: list
+    numeric: bool
+    log: bool
+
+
+def title_of(pointer):
+    for ending, title in TITLES.items():
+        if pointer.endswith("/" + ending):
+            return title
+    return pointer
+
+
+def short_name(pointer):
+    """The last words of a pointer that are no numbers, for file names: /stragglers/0/probability -> probability."""
+    words = [word for word in pointer.split("/") if word and not word.isdigit()]
+    return re.sub(r"[^A-Za-z0-9]+", "_", words[-1]) if words else "value"
+
+
+def parse(value, workers):
+    """(dimension, number in the base unit, unit as written), or None for what is no quantity."""
+    if isinstance(value, bool) or value is None:
+        return None
+    if isinstance(value, (int, float)):
+        return ("", float(value), "")
+    text = str(value).strip()
+    if text == "1/n":
+        return ("", 1.0 / workers, "")
+    match = re.fullmatch(r"([0-9.]+(?:[eE][-+]?[0-9]+)?)\s*([A-Za-z/]*)", text)
+    if not match:
+        return None
+    unit = match.group(2)
+    if unit and unit not in UNITS:
+        return None
+    try:
+        number = float(match.group(1))
+    except ValueError:
+        return None
+    return (UNITS[unit][0], number * UNITS[unit][1], unit) if unit else ("", number, "")
+
+
+def name_of(value):
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def categories(title, values):
+    names = list(dict.fromkeys(name_of(value) for value in values))
+    return Axis(title, [names.index(name_of(v)) for v in values], list(range(len(names))), names, False, False)
+
+
+def axis_of(pointer, values, workers):
+    """The axis of a swept pointer: numbers or quantities of one dimension by size, anything else by category in file order."""
+    parsed = [parse(value, n) for value, n in zip(values, workers)]
+    title = title_of(pointer)
+    if any(p is None for p in parsed) or len({p[0] for p in parsed}) > 1:
+        return categories(title, values)
+    unit = parsed[0][2]
+    scale = UNITS[unit][1] if unit else 1.0
+    positions = [p[1] / scale for p in parsed]
+    ticks = sorted(set(positions))
+    log = len(ticks) > 2 and ticks[0] > 0 and ticks[-1] / ticks[0] >= 20
+    spoken = {position: value for position, value in zip(positions, values) if value == "1/n"}
+    names = [spoken.get(tick, f"{tick:.4g}") for tick in ticks]
+    return Axis(f"{title} ({unit})" if unit else title, positions, ticks, names, True, log)

@@ -1,0 +1,138 @@
+"""One look for all figures: colours that colour-blind eyes tell apart (Okabe and Ito), each with its own marker, line and hatch,
+sizes for a printed page, and a caption that names the sources."""
+
+import textwrap
+
+import matplotlib
+
+matplotlib.use("Agg")
+
+import matplotlib.pyplot as pyplot  # noqa: E402  (the backend is chosen first)
+
+PAPER = {
+    "font.size": 9,
+    "axes.titlesize": 10,
+    "axes.labelsize": 9,
+    "legend.fontsize": 8,
+    "xtick.labelsize": 8,
+    "ytick.labelsize": 8,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "grid.color": "#dddddd",
+    "grid.linewidth": 0.6,
+    "axes.axisbelow": True,
+    "hatch.linewidth": 0.6,
+    "svg.hashsalt": "cohort",
+    "svg.fonttype": "path",
+}
+matplotlib.rcParams.update(PAPER)
+
+# colour, marker, line, hatch
+KINDS = {
+    "all-reduce": ("#000000", "o", "-", ""),
+    "parameter-server": ("#E69F00", "s", "--", "//"),
+    "d-psgd": ("#56B4E9", "^", "-.", "\\\\"),
+    "ad-psgd": ("#009E73", "v", ":", "xx"),
+    "static": ("#0072B2", "D", "--", ".."),
+    "random": ("#CC79A7", "P", ":", "++"),
+    "smart": ("#D55E00", "*", "-", "oo"),
+}
+LOOKS = list(KINDS.values()) + [
+    ("#999999", "X", "-.", "--"),
+    ("#7F5B00", "<", "-", "||"),
+    ("#004D7A", ">", "--", "**"),
+]
+
+# compute, wait, sync, coordinate: of the timeline and of the split of time
+STATES = {
+    "compute": ("#56B4E9", ""),
+    "wait": ("#E69F00", "//"),
+    "sync": ("#0072B2", ".."),
+    "coordinate": ("#CC79A7", "xx"),
+}
+
+
+def looks(rows):
+    """{label: (colour, marker, line, hatch)}: by kind where each kind has one label, else by order of the labels."""
+    kinds = rows.drop_duplicates("label").set_index("label")["policy"]
+    if kinds.is_unique and all(kind in KINDS for kind in kinds):
+        return {label: KINDS[kind] for label, kind in kinds.items()}
+    return {label: LOOKS[i % len(LOOKS)] for i, label in enumerate(kinds.index)}
+
+
+def figure(width=6.4, height=4.2, columns=1, **options):
+    return pyplot.subplots(1, columns, figsize=(width, height), squeeze=False, **options)
+
+
+def seeds_of(results):
+    seeds = sorted(int(seed) for seed in results.rows["seed"].unique())
+    if len(seeds) == 1:
+        return f"seed {seeds[0]}"
+    whole = seeds == list(range(seeds[0], seeds[-1] + 1))
+    return f"seeds {seeds[0]}-{seeds[-1]}" if whole else "seeds " + ", ".join(map(str, seeds))
+
+
+def cluster_of(results):
+    cluster, nodes = results.spec.get("cluster"), None
+    if not isinstance(cluster, dict):
+        return ""
+    nodes, gpus = cluster.get("nodes"), cluster.get("gpus_per_node")
+    varied = any(pointer.startswith("/cluster/nodes") or pointer.startswith("/cluster/gpus") for pointer in results.swept)
+    size = "" if varied or isinstance(gpus, list) else f"{nodes} x {gpus} workers"
+    links = []
+    for key, word in (("nic", "network"), ("fabric", "inside a node")):
+        bandwidth = (cluster.get(key) or {}).get("bandwidth")
+        if bandwidth and f"/cluster/{key}/bandwidth" not in results.swept:
+            links.append(f"{bandwidth} {word}")
+    return ", ".join(filter(None, [size, *links]))
+
+
+def workload_of(results):
+    workload = results.spec.get("workload")
+    if not isinstance(workload, dict):
+        return ""
+    parts = []
+    for key, word in (("compute", "a step"), ("payload", "payload")):
+        if workload.get(key) and f"/workload/{key}" not in results.swept:
+            parts.append(f"{workload[key]} {word}")
+    return ", ".join(parts)
+
+
+def sources(results, *more):
+    """The caption: where the numbers come from."""
+    version = f"Cohort {results.version}" if results.version else "Cohort"
+    parts = [f"Simulated by {version}, spec {results.name}", cluster_of(results), workload_of(results), seeds_of(results)]
+    return "; ".join(part for part in [*parts, *more] if part) + "."
+
+
+def legend_below(fig, axes, columns):
+    """A legend of the first axes' labelled artists, under the plots; returns the lines it takes."""
+    handles, names = axes.get_legend_handles_labels()
+    fig.legend(handles, names, loc="lower center", ncol=columns, frameon=False, bbox_to_anchor=(0.5, 0.0), fontsize=8)
+    return -(-len(names) // columns)
+
+
+def finish(fig, caption, legend_lines=0):
+    """Lays out the figure with a caption of its sources at the bottom, the legend above it."""
+    width, height = fig.get_size_inches()
+    lines = textwrap.wrap(caption, int(width * 18.5))
+    text = 0.145 * len(lines) + 0.06
+    legend = 0.19 * legend_lines
+    fig.text(0.012, 0.05 / height, "\n".join(lines), fontsize=6.5, color="#444444", va="bottom", linespacing=1.25)
+    for item in fig.legends:
+        item.set_bbox_to_anchor((0.5, text / height))
+    fig.tight_layout(rect=(0, (text + legend) / height, 1, 1))
+    return fig
+
+
+def save(fig, stem, formats):
+    """Writes STEM.FORMAT for each format; the same data gives the same bytes in SVG and PNG."""
+    paths = []
+    for extension in formats:
+        path = stem.with_name(f"{stem.name}.{extension}")
+        metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(extension)
+        fig.savefig(path, dpi=200, metadata=metadata)
+        paths.append(path)
+    pyplot.close(fig)
+    return paths
