@@ -1,0 +1,303 @@
+#include "policies/checked_policy.h"
+
+#include <cmath>
+#include <vector>
+
+#include "policies/errors.h"
+#include "policies/sync_table.h"
+
+namespace cohort {
+namespace {
+
+enum class Life : std::uint8_t { Live, Left, Lost };
+
+struct Participant {           // a worker or a server
+  std::uint64_t named_by = 0;  // id + 1 of the last synchronisation that named it
+  std::uint64_t next_step = 0;
+  std::uint32_t memberships = 0;  // live synchronisations that it is in, in any role
+  Life life = Life::Live;
+  bool ready = false;       // reported ready and not yet released
+  bool snapshot = false;    // released with a snapshot that no start has used
+  bool blocking = false;    // blocking member of a live synchronisation
+  bool background = false;  // the same for the two other roles that a worker has once at most
+  bool passive = false;
+};
+
+// Members of live synchronisations, as lists in one pool of cells.
+class MemberLists {
+ public:
+  static constexpr std::uint32_t kEnd = ~0U;
+  struct Cell {
+    std::uint32_t worker;
+    std::uint32_t next;
+    Role role;
+  };
+
+  // Puts a member in front of the list that begins at `head`; returns the new head.
+  std::uint32_t push(std::uint32_t head, const Member& member) {
+    if (free_ == kEnd) {
+      free_ = static_cast<std::uint32_t>(cells_.size());
+      cells_.push_back({0, kEnd, Role::Blocking});
+    }
+    const auto cell = free_;
+    free_ = cells_[cell].next;
+    cells_[cell] = {index(member.worker), head, member.role};
+    return cell;
+  }
+  [[nodiscard]] const Cell& at(std::uint32_t cell) const { return cells_[cell]; }
+  // Returns the cell after it.
+  std::uint32_t pop(std::uint32_t cell) {
+    const auto next = cells_[cell].next;
+    cells_[cell].next = free_;
+    free_ = cell;
+    return next;
+  }
+
+ private:
+  std::vector<Cell> cells_;
+  std::uint32_t free_ = kEnd;
+};
+
+std::string name(WorkerId worker) { return "worker " + std::to_string(index(worker)); }
+std::string name(SyncId sync) { return "synchronisation " + std::to_string(index(sync)); }
+std::string name(TimerId timer) { return "timer " + std::to_string(index(timer)); }
+
+}  // namespace
+
+struct CheckedPolicy::State {
+  State(std::unique_ptr<Policy> checked, const Topology& topology, ActionLog* action_log)
+      : policy(std::move(checked)),
+        log(action_log),
+        participants(topology.workers() + topology.servers()),
+        workers(topology.workers()) {}
+
+  std::unique_ptr<Policy> policy;
+  ActionLog* log;
+  std::vector<Participant> participants;
+  std::uint32_t workers;
+  Time now{};
+  bool in_step = false;
+  std::uint64_t next_sync = 0;  // the least id that is still free
+  std::uint64_t next_timer = 0;
+  SyncTable<std::uint32_t> live;  // first cell of its members
+  MemberLists members;
+  SyncTable<Time, TimerId> timers;
+
+  template <typename Id>
+  [[noreturn]] void broken(const char* promise, Id who, const char* what) const {
+    throw ContractError(std::string(promise) + " broken at " + std::to_string(now.count()) +
+                        " ns: " + name(who) + " " + what);
+  }
+  template <typename Id>
+  void require(bool kept, const char* promise, Id who, const char* what) const {
+    if (!kept) [[unlikely]]
+      broken(promise, who, what);
+  }
+  [[nodiscard]] Participant& worker(WorkerId id) {
+    require(index(id) < workers, "D6", id, "does not exist");
+    return participants[index(id)];
+  }
+
+  void check_event(const Event& event) {
+    if (event.at < now) [[unlikely]]
+      throw ContractError("D1 broken: time goes back from " + std::to_string(now.count()) + " to " +
+                          std::to_string(event.at.count()) + " ns");
+    now = event.at;
+    switch (event.kind) {
+      case EventKind::WorkerJoined:
+        require(worker(event.worker).life == Life::Live, "D6", event.worker,
+                "joins after it left or was lost");
+        return;
+      case EventKind::WorkerReady:
+        return check_ready(event);
+      case EventKind::WorkerLeft:
+        return check_left(event.worker);
+      case EventKind::WorkerLost:
+        return check_lost(event.worker);
+      case EventKind::SyncDone:
+      case EventKind::SyncFailed:
+        return check_end(event.sync, event.kind == EventKind::SyncFailed);
+      case EventKind::TimerFired:
+        return check_fired(event.timer);
+    }
+  }
+
+  void check_ready(const Event& event) {
+    auto& who = worker(event.worker);
+    require(who.life == Life::Live, "D6", event.worker, "reports ready after it left or was lost");
+    require(!who.ready, "D6", event.worker, "reports ready before it is resumed");
+    require(event.step == who.next_step, "D6", event.worker, "reports a step out of turn");
+    ++who.next_step;
+    who.ready = true;
+  }
+
+  void check_left(WorkerId id) {
+    auto& who = worker(id);
+    require(who.life == Life::Live, "D6", id, "leaves after it left or was lost");
+    require(!who.ready, "D7", id, "leaves while it is blocked");
+    require(who.memberships == 0, "D7", id, "leaves inside a live synchronisation");
+    who.life = Life::Left;
+  }
+
+  void check_lost(WorkerId id) {
+    auto& who = worker(id);
+    require(who.life == Life::Live, "D6", id, "is lost after it left or was lost");
+    who.life = Life::Lost;
+    who.ready = false;
+    who.snapshot = false;
+  }
+
+  void check_end(SyncId sync, bool failed) {
+    const auto* head = live.find(sync);
+    require(head != nullptr, "D3", sync, "ends but is not live");
+    bool has_lost = false;
+    for (auto cell = *head; cell != MemberLists::kEnd; cell = members.pop(cell)) {
+      const auto member = members.at(cell);
+      auto& who = participants[member.worker];
+      --who.memberships;
+      if (member.role == Role::Blocking) who.blocking = false;
+      if (member.role == Role::Passive) who.passive = false;
+      if (member.role == Role::Background) {
+        who.background = false;
+        who.snapshot |= failed && who.life == Life::Live;
+      }
+      has_lost |= who.life == Life::Lost;
+    }
+    live.erase(sync);
+    require(has_lost || !failed, "D4", sync, "fails, but none of its members was reported lost");
+    require(!has_lost || failed, "D4", sync, "is done, but one of its members was lost");
+  }
+
+  void check_fired(TimerId timer) {
+    const auto* due = timers.find(timer);
+    require(due != nullptr, "D5", timer, "fires but is not set");
+    require(*due <= now, "D5", timer, "fires before its time");
+    timers.erase(timer);
+  }
+
+  void check_actions(const Actions& actions) {
+    for (const auto& action : actions.all()) {
+      switch (action.kind) {
+        case ActionKind::Start:
+          check_start(action, actions.members(action));
+          break;
+        case ActionKind::Release:
+          check_release(action);
+          break;
+        case ActionKind::SetTimer:
+          require(index(action.timer) >= next_timer, "P4", action.timer, "is set a second time");
+          require(action.at >= now, "P4", action.timer, "is set to a time that is over");
+          next_timer = index(action.timer) + 1;
+          timers.insert(action.timer, action.at);
+          break;
+        case ActionKind::CancelTimer:
+          timers.erase(action.timer);
+          break;
+      }
+    }
+  }
+
+  void check_start(const Action& start, std::span<const Member> named) {
+    require(index(start.sync) >= next_sync, "P4", start.sync, "does not have a new id");
+    next_sync = index(start.sync) + 1;
+    std::uint32_t head = MemberLists::kEnd;
+    double weights = 0;
+    for (const auto& member : named) {
+      check_member(member, start.sync);
+      if (member.role != Role::Server) weights += member.weight;
+      head = members.push(head, member);
+    }
+    require(std::abs(weights - 1) <= 1e-9, "P7", start.sync, "has weights that do not sum to 1");
+    live.insert(start.sync, head);
+  }
+
+  void check_member(const Member& member, SyncId sync) {
+    const auto id = member.worker;
+    require(index(id) < participants.size(), "P7", id, "does not exist");
+    auto& who = participants[index(id)];
+    require((member.role == Role::Server) == (index(id) >= workers), "P7", id,
+            "has a role that is for servers only, or for workers only");
+    require(who.named_by != index(sync) + 1, "P7", id, "is twice in one synchronisation");
+    who.named_by = index(sync) + 1;
+    ++who.memberships;
+    switch (member.role) {
+      case Role::Blocking:
+        require(who.life == Life::Live, "P6", id, "is to block, but left or was lost");
+        require(who.ready, "P2", id, "is to block, but did not report ready");
+        require(!who.blocking, "P2", id, "blocks in two live synchronisations");
+        who.blocking = true;
+        break;
+      case Role::Background:
+        require(who.life == Life::Live, "P6", id, "is to average, but left or was lost");
+        require(who.snapshot, "P2", id, "has no unused snapshot to average in the background");
+        require(!who.background, "P2", id, "averages twice in the background");
+        who.background = true;
+        who.snapshot = false;
+        break;
+      case Role::Passive:
+        require(who.life != Life::Lost, "P6", id, "is to serve, but was lost");
+        require(!who.passive, "P2", id, "serves two live synchronisations");
+        who.passive = true;
+        break;
+      case Role::Forwarder:
+        require(member.weight == 0, "P7", id, "forwards with a weight");
+        [[fallthrough]];
+      case Role::Source:
+        require(who.life != Life::Lost, "P6", id, "is to be read, but was lost");
+        break;
+      case Role::Server:
+        break;
+    }
+  }
+
+  void check_release(const Action& release) {
+    const auto id = release.worker;
+    require(index(id) < workers, "P5", id, "does not exist");
+    auto& who = participants[index(id)];
+    require(who.ready, "P5", id, "is released, but is not ready");
+    require(!who.blocking, "P5", id, "is released inside a live synchronisation");
+    who.ready = false;
+    who.snapshot |= release.snapshot;
+  }
+};
+
+CheckedPolicy::CheckedPolicy(std::unique_ptr<Policy> policy, const Topology& topology,
+                             ActionLog* log)
+    : state_(std::make_unique<State>(std::move(policy), topology, log)) {}
+
+CheckedPolicy::~CheckedPolicy() = default;
+
+void CheckedPolicy::step(const Event& event, Actions& out) {
+  auto& state = *state_;
+  if (state.in_step) throw ContractError("D1 broken: a step begins inside a step");
+  state.in_step = true;
+  state.check_event(event);
+  state.policy->step(event, out);
+  state.check_actions(out);
+  if (state.log) state.log->record(event, out);
+  state.in_step = false;
+}
+
+std::uint32_t CheckedPolicy::waiting() const {
+  std::uint32_t count = 0;
+  for (const auto& who : state_->participants) count += who.ready && who.memberships == 0 ? 1 : 0;
+  return count;
+}
+
+std::string CheckedPolicy::stuck() const {
+  const auto& state = *state_;
+  std::string text = std::to_string(waiting()) + " of " + std::to_string(state.workers) +
+                     " workers wait in no live synchronisation";
+  std::uint32_t named = 0;
+  for (std::uint32_t w = 0; w < state.workers && named < 8; ++w) {
+    const auto& who = state.participants[w];
+    if (!who.ready || who.memberships != 0) continue;
+    text += (named++ == 0 ? ": " : ", ") + name(WorkerId{w}) + " since step " +
+            std::to_string(who.next_step - 1);
+  }
+  return text + "; " + std::to_string(state.live.size()) + " synchronisations and " +
+         std::to_string(state.timers.size()) + " timers are live at " +
+         std::to_string(state.now.count()) + " ns";
+}
+
+}  // namespace cohort
