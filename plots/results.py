@@ -131,7 +131,7 @@ def read_results(folder):
         folder,
         rows[known].reset_index(drop=True),
         spec if isinstance(spec, dict) else {},
-        str(manifest.get("version") or manifest.get("cohort_version") or ""),
+        str(manifest.get("cohort_version", "")),
     )
     if not known.all():
         results.notes.append(f"{path}: {(~known).sum()} of {len(rows)} rows have no throughput and are left out")

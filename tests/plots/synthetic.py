@@ -58,7 +58,7 @@ def write(folder, sweep, seeds=(1, 2, 3, 4, 5), policies=POLICIES, labels=None, 
         },
         "workload": {"compute": "100ms", "payload": "60MB"},
     }
-    (folder / "manifest.json").write_text(json.dumps({"spec": spec, "version": "0.1.0"}))
+    (folder / "manifest.json").write_text(json.dumps({"spec": spec, "cohort_version": "0.1.0"}))
     return folder
 
 
