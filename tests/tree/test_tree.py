@@ -92,6 +92,25 @@ def test_every_figure_script_is_installed():
     assert [p.name for p in tracked("plots/*.py") if f"'{p.name}'" not in build] == []
 
 
+def installed_headers():
+    table = re.search(r"^foreach folder, names : \{(.*?)^\}", (ROOT / "meson.build").read_text(), re.MULTILINE | re.DOTALL).group(1)
+    folders = re.findall(r"'(\w+)': \[([^\]]*)\]", table)
+    return {f"{folder}/{name}.h" for folder, names in folders for name in re.findall(r"'(\w+)'", names)}
+
+
+def test_installed_headers_include_installed_headers_alone():
+    headers = installed_headers()
+    assert {"policies/policy.h", "sim/scenario.h"} <= headers
+    for header in headers:
+        needed = {name for kind, name in INCLUDE.findall((ROOT / header).read_text()) if kind == '"'}
+        assert needed <= headers, header
+
+
+def test_every_bundled_spec_is_installed():
+    build = (ROOT / "meson.build").read_text()
+    assert [path.name for path in specs() if f"'experiments/{path.name}'" not in build] == []
+
+
 def test_each_policy_is_one_line_of_the_registry():
     """A file that makes a PolicyEntry is reached from registry.cc by one include and one line of the list."""
     registry = (ROOT / "policies" / "registry.cc").read_text()
