@@ -2,9 +2,12 @@
 
 #include <algorithm>
 
+#include "policies/ad_psgd.h"
 #include "policies/all_reduce.h"
 #include "policies/background.h"
+#include "policies/d_psgd.h"
 #include "policies/errors.h"
+#include "policies/parameter_server.h"
 #include "policies/random_policy.h"
 #include "policies/smart.h"
 #include "policies/static_schedule.h"
@@ -13,10 +16,8 @@ namespace cohort {
 
 std::span<const PolicyEntry> all_policies() {
   static const std::vector<PolicyEntry> entries = {
-      all_reduce_entry(),
-      static_entry(),
-      random_entry(),
-      smart_entry(),
+      all_reduce_entry(), parameter_server_entry(), d_psgd_entry(), ad_psgd_entry(),
+      static_entry(),     random_entry(),           smart_entry(),
   };
   return entries;
 }

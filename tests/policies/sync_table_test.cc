@@ -11,7 +11,7 @@ namespace cohort {
 TEST_CASE("sync table: finds what was inserted and forgets what was erased") {
   SyncTable<int> table;
   table.insert(SyncId{7}, 70);
-  table.insert(SyncId{23}, 230);  // the same home cell among 16
+  table.insert(SyncId{23}, 230);
   table.erase(SyncId{7});
   CHECK(table.find(SyncId{7}) == nullptr);
   REQUIRE(table.find(SyncId{23}) != nullptr);
