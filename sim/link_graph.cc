@@ -49,8 +49,8 @@ LinkGraph::LinkGraph(std::span<const GraphLink> links, std::uint32_t nodes) : no
       throw InputError(pointer_to(i), "link '" + link.name + "' joins an end to itself");
     }
     if (!(link.bandwidth > 0) || !std::isfinite(link.bandwidth)) {
-      throw InputError(pointer_to(i), "the bandwidth of link '" + link.name +
-                                          "' must be finite and above zero");
+      throw InputError(pointer_to(i),
+                       "the bandwidth of link '" + link.name + "' must be finite and above zero");
     }
     edges_.push_back(edge);
   }
@@ -94,12 +94,6 @@ bool LinkGraph::reach_next(std::vector<Reached>& reached, std::uint32_t hops) co
     }
   }
   return further;
-}
-
-void LinkGraph::route(std::uint32_t from, std::uint32_t to, std::vector<RouteStep>& out) {
-  out.clear();
-  const auto& reached = routes_from(from);
-  for (auto at = to; at != from; at = reached[at].previous) out.push_back(reached[at].last);
 }
 
 std::vector<std::uint32_t> LinkGraph::links_at(std::uint32_t node) const {

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "sim/cluster.h"
@@ -25,8 +26,12 @@ class LinkGraph {
   // an end to itself, a bandwidth is not finite and above zero, or two nodes are not connected.
   LinkGraph(std::span<const GraphLink> links, std::uint32_t nodes);
 
-  // The links from one node to another, last one first. `out` is overwritten.
-  void route(std::uint32_t from, std::uint32_t to, std::vector<RouteStep>& out);
+  // Calls visit(RouteStep) for each link on the route from one node to another, last one first.
+  template <class Visit>
+  void for_each_step(std::uint32_t from, std::uint32_t to, Visit visit) {
+    const auto& reached = routes_from(from);
+    for (auto at = to; at != from; at = reached[at].previous) visit(reached[at].last);
+  }
   // Sum of the latencies of the links on the route.
   [[nodiscard]] Time latency(std::uint32_t from, std::uint32_t to) {
     return routes_from(from)[to].latency;

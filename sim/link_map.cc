@@ -40,7 +40,7 @@ LinkMap::LinkMap(const ClusterSpec& cluster, const Topology& topology, const Lin
       add_graph(cluster);
     }
     outer_links_ = static_cast<std::uint32_t>(network_.link_count()) - first_nic_;
-    if (graph_ == std::nullopt && cluster.core_bandwidth) {
+    if (!graph_ && cluster.core_bandwidth) {
       core_ = at(add_links(1, *cluster.core_bandwidth));
     }
     if (cluster.host_bandwidth) first_host_ = add_links(topology_.nodes(), *cluster.host_bandwidth);
@@ -67,7 +67,8 @@ std::uint32_t LinkMap::add_links(std::size_t count, double capacity) {
 std::size_t LinkMap::count_links(const ClusterSpec& cluster, const LinkOptions& options) const {
   const std::size_t nodes = topology_.nodes();
   const std::size_t members = std::size_t{topology_.workers()} + topology_.servers();
-  std::size_t count = 1 + (cluster.links.empty() ? nodes * nics_ : cluster.links.size()) * directions_;
+  std::size_t count =
+      1 + (cluster.links.empty() ? nodes * nics_ : cluster.links.size()) * directions_;
   count += members == nodes ? 0 : switched_ ? members * directions_ : nodes;
   if (cluster.host_bandwidth) count += nodes;
   if (options.endpoint_bandwidth) count += 2 * members;

@@ -19,7 +19,7 @@
 namespace cohort {
 
 struct LinkOptions {
-  std::optional<double> endpoint_bandwidth;  // private in and out link of each worker, bytes/s
+  std::optional<double> endpoint_bandwidth{};  // private in and out link of each worker, bytes/s
   bool duplex = true;  // false: both directions of a NIC, port or graph link share one link
 };
 
@@ -101,7 +101,8 @@ class LinkMap {
   }
   [[nodiscard]] std::uint32_t members_on(std::uint32_t node) const;
   [[nodiscard]] std::uint32_t add_links(std::size_t count, double capacity);
-  [[nodiscard]] std::size_t count_links(const ClusterSpec& cluster, const LinkOptions& options) const;
+  [[nodiscard]] std::size_t count_links(const ClusterSpec& cluster,
+                                        const LinkOptions& options) const;
   void add_graph(const ClusterSpec& cluster);
   void add_nics(const ClusterSpec& cluster);
   void add_fabric(const ClusterSpec& cluster);
@@ -113,12 +114,12 @@ class LinkMap {
   std::uint32_t directions_;  // links of a duplex pair: 2, or 1 without duplex
   std::uint32_t nics_;
   Time fabric_latency_;
-  std::vector<Time> nic_latency_;            // by node; empty with a graph
-  std::vector<double> outer_bandwidth_;      // by node, of each NIC; with a graph by graph link
-  std::vector<double> graph_factor_;         // by node: how slow its graph links are
-  std::uint32_t first_nic_ = 0;              // also of the graph's links
-  std::uint32_t outer_links_ = 0;            // how many NIC or graph links there are
-  std::vector<std::uint32_t> first_port_;    // by node: first port, or the bus
+  std::vector<Time> nic_latency_;          // by node; empty with a graph
+  std::vector<double> outer_bandwidth_;    // by node, of each NIC; with a graph by graph link
+  std::vector<double> graph_factor_;       // by node: how slow its graph links are
+  std::uint32_t first_nic_ = 0;            // also of the graph's links
+  std::uint32_t outer_links_ = 0;          // how many NIC or graph links there are
+  std::vector<std::uint32_t> first_port_;  // by node: first port, or the bus
   std::optional<LinkIndex> core_;
   std::optional<std::uint32_t> first_host_;
   std::optional<std::uint32_t> first_endpoint_;

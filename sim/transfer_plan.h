@@ -1,6 +1,14 @@
-// What a synchronisation costs on a cluster: its fixed terms, its loads on links, its bytes (SEMANTICS 3).
+// What a synchronisation costs on a cluster: its fixed terms, its loads on links, its bytes
+// (SEMANTICS 3). g members, payload B, latency a of the slowest hop, rate r of one hop:
 //
-// Owned by the simulator's driver, one per run (policy, seed): a policy's `endpoint_bandwidth` and `duplex` shape the links.
+//   ring          T = 2(g-1) a + 2(g-1)/g B/r             [Patarasuk 2009]
+//   tree          T = 2 ceil(log2 g) a + 2 B/r
+//   hierarchical  T = 2 ((l-1) a + (l-1)/l B/r) + 2(m-1) a' + 2(m-1)/m (B/l)/r'   l on each of m
+//   nodes measured      T = 2(g-1)/g B / bus bandwidth(B) alone; loads scaled so that r is just
+//   that pair, mix     T = a + B/r        push, pull  T = a + B/r each
+//
+// Owned by the simulator's driver, one per run (policy, seed): a policy's `endpoint_bandwidth` and
+// `duplex` shape the links. A group of one and an empty payload move nothing.
 #pragma once
 
 #include <cstdint>
@@ -10,21 +18,27 @@
 
 #include "policies/policy.h"
 #include "policies/topology.h"
+#include "sim/bus_curve.h"
 #include "sim/cluster.h"
 #include "sim/fair_share.h"
+#include "sim/link_map.h"
 
 namespace cohort {
 
-// One activity: first `fixed` elapses and loads nothing, then `amount` bytes move at the activity's rate over `loads`.
+class StageLoads;
+
+// One activity: first `latency` elapses and loads nothing, then `amount` bytes move at the
+// activity's rate over its loads, then `local` elapses.
 struct Stage {
-  Time latency{};        // the alpha terms
-  Time local{};          // 3 passes over the payload at memory_bandwidth, if given
-  double amount = 0;     // bytes on one hop; 0: no transfer
+  Time latency{};     // the alpha terms
+  Time local{};       // 3 passes over the payload at memory_bandwidth, if given; last stage only
+  double amount = 0;  // bytes on one hop; 0: no transfer
   std::uint32_t first_load = 0;
   std::uint32_t load_count = 0;
 };
 
-// The stages of one synchronisation, in order (hierarchical all-reduce: three; all else: one). Reused: no allocation once warm.
+// The stages of one synchronisation, in order (hierarchical all-reduce: three; all else: one).
+// Reused: no allocation once warm.
 struct TransferPlan {
   std::vector<Stage> stages;
   std::vector<Load> loads;
@@ -38,22 +52,52 @@ struct TransferPlan {
 
 class TransferPlanner {
  public:
-  struct Options {
-    std::optional<double> endpoint_bandwidth;  // private in and out link of each worker and server
-    bool duplex = true;                        // false: both directions of a NIC or port share one link
-  };
+  using Options = LinkOptions;
 
-  // Adds all links to `network`. Throws ContractError on impossible values (the spec reader has refused them before).
-  TransferPlanner(const ClusterSpec& cluster, const Topology& topology, const Options& options, FairShare& network);
+  // Adds all links to `network`. `topology` and `network` outlive this. Throws ContractError on
+  // impossible values (the spec reader has refused them before), InputError when a graph of links
+  // does not connect the nodes.
+  TransferPlanner(const ClusterSpec& cluster, const Topology& topology, const Options& options,
+                  FairShare& network);
 
-  // The plan of one synchronisation of `bytes` payload; `members` in any order. `out` is overwritten.
+  // The plan of one synchronisation of `bytes` payload; `members` in any order. `out` is
+  // overwritten. ContractError on members that do not fit the kind.
   void plan(SyncKind kind, std::span<const Member> members, double bytes, TransferPlan& out);
 
-  // Lone duration of a plan: fixed terms plus amount over the lone rate of each stage (links at their nominal capacity).
+  // Lone duration of a plan: fixed terms plus amount over the lone rate of each stage (links at
+  // their nominal capacity).
   [[nodiscard]] double lone_seconds(const TransferPlan& plan) const;
 
-  // Divides the bandwidth of all NICs of `node` by `factor` (1: nominal). Link stragglers.
-  void slow_nic(std::uint32_t node, double factor);
+  // Divides the bandwidth of all NICs of `node` by `factor` (1: nominal). Link stragglers. In a
+  // graph of links: of all links that end at the node.
+  void slow_nic(std::uint32_t node, double factor) { links_.slow_nic(node, factor); }
+
+ private:
+  void group_mean(std::span<const Member> members, double bytes, TransferPlan& out);
+  void pair_mean(std::span<const Member> members, double bytes, TransferPlan& out);
+  void neighbour_mix(std::span<const Member> members, double bytes, TransferPlan& out);
+  void server_exchange(std::span<const Member> members, bool push, double bytes, TransferPlan& out);
+
+  void order_ring(std::span<const Member> members);
+  void collective(Collective kind, double bytes, TransferPlan& out);
+  void ring(double bytes, TransferPlan& out);
+  void tree(double bytes, TransferPlan& out);
+  void hierarchical(double bytes, TransferPlan& out);
+  void fastest(double bytes, TransferPlan& out);
+  void measured(double bytes, TransferPlan& out);
+  [[nodiscard]] std::uint32_t equal_members_per_node() const;
+
+  // Ends a stage of `steps` times the slowest hop's latency.
+  void close_stage(StageLoads& loads, std::uint64_t steps, double amount, TransferPlan& out) const;
+  void add_local_mean(double bytes, TransferPlan& out) const;
+  [[nodiscard]] double lone_rate(std::span<const Load> loads) const;
+
+  LinkMap links_;
+  Collective collective_ = Collective::Ring;
+  std::optional<BusCurve> curve_;
+  std::optional<double> memory_bandwidth_;
+  std::vector<WorkerId> ring_;  // the members of a group in ring order
+  TransferPlan candidate_;      // of `auto`
 };
 
 }  // namespace cohort
