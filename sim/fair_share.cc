@@ -159,6 +159,7 @@ std::uint32_t FairShare::take_activity() {
 
 std::uint32_t FairShare::take_block(std::uint32_t owner) {
   if (free_block_ == kNone) {
+    if (blocks_.size() == blocks_.capacity()) blocks_.reserve(blocks_.size() * 5 / 4 + 64);
     free_block_ = static_cast<std::uint32_t>(blocks_.size());
     blocks_.emplace_back().next_block = kNone;
   }
