@@ -64,9 +64,10 @@ def plot_directory(figures, results, out, prefix, chosen_formats):
         if reason is not None:
             print(f"not made: {title}: {reason}")
             continue
-        paths = style.save(module.draw(results), out / f"{prefix}{module.name(results)}", chosen_formats)
-        print(f"made: {title}: {' '.join(map(str, paths))}")
-        made += 1
+        for stem, figure in module.figures(results):
+            paths = style.save(figure, out / f"{prefix}{stem}", chosen_formats)
+            print(f"made: {title}: {' '.join(map(str, paths))}")
+            made += 1
     return made
 
 

@@ -27,7 +27,7 @@ class BadResults(Exception):
 
 @dataclass
 class Results:
-    """One result directory. `rows`: a row per cell, policy and seed; `swept`: the columns named by a JSON pointer."""
+    """One result directory. `rows`: a row per cell, policy and seed (`row`: its number in the file, from 1); `swept`: the columns named by a JSON pointer."""
 
     path: Path
     rows: pandas.DataFrame
@@ -48,7 +48,7 @@ class Results:
         return list(dict.fromkeys(self.rows["label"]))
 
     def timelines(self):
-        return sorted(self.path.glob("timeline*.json"))
+        return sorted(self.path.glob("timeline*.json"), key=lambda path: (len(path.name), path.name))
 
 
 def read_lines(path):
@@ -124,6 +124,7 @@ def read_results(folder):
         raise BadResults(f"{folder}: not a directory; `cohort plot` takes result directories")
     path, rows = read_rows(folder)
     rows = numeric(path, rows)
+    rows["row"] = range(1, len(rows) + 1)
     known = rows["throughput_steps_per_second"].notna()
     manifest = read_manifest(folder)
     spec = manifest.get("spec")

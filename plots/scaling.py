@@ -51,5 +51,6 @@ def draw(results):
     return style.finish(fig, style.sources(results, band), lines)
 
 
-def name(_):
-    return "scaling"
+def figures(results):
+    """(file name without ending, figure) of each figure."""
+    return [("scaling", draw(results))]

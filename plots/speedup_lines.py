@@ -110,5 +110,6 @@ def draw(results):
     return style.finish(fig, style.sources(results, band), lines)
 
 
-def name(results):
-    return f"speedup_by_{short_name(split(results)[0])}"
+def figures(results):
+    """(file name without ending, figure) of each figure."""
+    return [(f"speedup_by_{short_name(split(results)[0])}", draw(results))]

@@ -99,10 +99,10 @@ def workload_of(results):
     return ", ".join(parts)
 
 
-def sources(results, *more):
+def sources(results, *more, seeds=True):
     """The caption: where the numbers come from."""
     version = f"Cohort {results.version}" if results.version else "Cohort"
-    parts = [f"Simulated by {version}, spec {results.name}", cluster_of(results), workload_of(results), seeds_of(results)]
+    parts = [f"Simulated by {version}, spec {results.name}", cluster_of(results), workload_of(results), seeds_of(results) if seeds else ""]
     return "; ".join(part for part in [*parts, *more] if part) + "."
 
 

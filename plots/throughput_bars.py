@@ -61,6 +61,7 @@ def draw(results):
     return style.finish(fig, style.sources(results, bars), lines)
 
 
-def name(results):
+def figures(results):
+    """(file name without ending, figure) of each figure."""
     pointer = pointer_of(results)
-    return f"throughput_by_{short_name(pointer)}" if pointer else "throughput"
+    return [(f"throughput_by_{short_name(pointer)}" if pointer else "throughput", draw(results))]

@@ -55,5 +55,6 @@ def draw(results):
     return style.finish(fig, style.sources(results, seeds, some), lines)
 
 
-def name(_):
-    return "time_split"
+def figures(results):
+    """(file name without ending, figure) of each figure."""
+    return [("time_split", draw(results))]

@@ -111,7 +111,7 @@ def draw_groups(axes, intervals, rows):
         axes.plot([interval.begin] * len(places), places, color="black", linewidth=0.7, marker="o", markersize=2.2)
 
 
-def draw_one(results, path):
+def draw(results, path, row):
     intervals = read_intervals(path)
     end = window(intervals)
     rows = rows_of(intervals)
@@ -132,13 +132,25 @@ def draw_one(results, path):
     workers = len({i.worker for i in intervals})
     cut = f"the first {MOST_WORKERS} of {workers} workers" if workers > MOST_WORKERS else ""
     what = "a black line joins the members of a synchronisation at its start; thin bars: in the background"
-    run = path.stem.removeprefix("timeline").strip("-_.") or "the first run recorded"
-    return style.finish(fig, style.sources(results, run, cut, what), lines)
+    title = "" if row is None else f"{row['label']}, seed {int(row['seed'])}"
+    axes.set_title(title)
+    return style.finish(fig, style.sources(results, cut, what, seeds=row is None), lines)
 
 
-def draw(results):
-    return draw_one(results, results.timelines()[0])
+def row_of(results, path):
+    """The row that a timeline belongs to: timeline.json is of the first row, timeline-N.json of the Nth; None when it is gone."""
+    number = path.stem.removeprefix("timeline").lstrip("-") or "1"
+    rows = results.rows[results.rows["row"] == int(number)] if number.isdigit() else results.rows[:0]
+    return None if rows.empty else rows.iloc[0]
 
 
-def name(_):
-    return "timeline"
+def figures(results):
+    """(file name without ending, figure): one for each label, of its first recorded run."""
+    drawn = {}
+    for path in results.timelines():
+        row = row_of(results, path)
+        label = path.stem if row is None else row["label"]
+        if label not in drawn:
+            slug = re.sub(r"[^A-Za-z0-9.=-]+", "_", label)
+            drawn[label] = (f"timeline_{slug}", draw(results, path, row))
+    return list(drawn.values())

@@ -111,5 +111,6 @@ def draw(results):
     return style.finish(fig, style.sources(results, *caption, tie))
 
 
-def name(_):
-    return "winner_map"
+def figures(results):
+    """(file name without ending, figure) of each figure."""
+    return [("winner_map", draw(results))]

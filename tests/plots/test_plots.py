@@ -166,7 +166,18 @@ def test_a_timeline_shows_background_work_on_its_workers_lane(tmp_path):
     assert [i.worker for i in intervals if i.background] == [0]
     assert {i.worker for i in intervals} == set(range(16))
     assert plot(folder, "--format", "png").returncode == 0
-    assert "timeline.png" in names(folder / "figures")
+    assert "timeline_all-reduce.png" in names(folder / "figures")
+
+
+def test_each_label_has_the_timeline_of_its_first_recorded_run(tmp_path):
+    folder = synthetic.write(tmp_path / "r", {}, seeds=(1, 2), policies=["all-reduce", "smart"])
+    for name in ("timeline.json", "timeline-2.json", "timeline-3.json", "timeline-10.json"):
+        synthetic.write_timeline(folder)
+        (folder / "timeline.json").rename(folder / name)
+    synthetic.write_timeline(folder)
+    results = read_results(folder)
+    assert [path.name for path in results.timelines()][-2:] == ["timeline-3.json", "timeline-10.json"]
+    assert [stem for stem, _ in timeline.figures(results)] == ["timeline_all-reduce", "timeline_smart", "timeline_timeline-10"]
 
 
 def bad(tmp_path, case):
