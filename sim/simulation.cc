@@ -212,7 +212,7 @@ ResultRow Simulation::result() const {
   statistics_.fill(row, now_);
   row.max_step_skew = progress_.max_skew();
   row.connected = connectivity_.connected();
-  if (communicators_) row.communicators_created = communicators_->misses();
+  if (communicators_) row.communicators_created = communicators_->counts().misses;
   return row;
 }
 

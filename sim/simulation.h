@@ -50,7 +50,7 @@ class Simulation {
     bool lost : 1 = false;
   };
 
-  enum class Phase : std::uint8_t { Fixed, Transfer, AwaitCompute, Tail };
+  enum class Phase : std::uint8_t { Fixed, Transfer, Local, AwaitCompute, Tail };
 
   struct Sync {
     SyncId id{};
@@ -61,6 +61,7 @@ class Simulation {
     std::uint32_t stage = 0;
     std::uint32_t computing = 0;   // early members that still compute
     ActivityIndex activity{};
+    CommunicatorCache::List communicator{};
     Time start{};                  // effect of the policy's start, communicator set-up included
     Time coordination{};           // the two trips of the last member, and set-up
     Time fixed{};                  // of all stages so far

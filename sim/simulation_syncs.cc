@@ -52,8 +52,11 @@ void Simulation::take_effect(Sync& sync) {
       if (member.role != Role::Server) effect = coordination_.serve(now_);
     effect += coordination_.latency();
   }
-  if (communicators_ && sync.kind == SyncKind::GroupMean && !communicators_->acquire(sync.members))
-    effect += scenario_.cluster.communicator_setup;
+  if (communicators_ && sync.kind == SyncKind::GroupMean) {
+    const auto lease = communicators_->acquire(sync.members);
+    sync.communicator = lease.list;
+    if (!lease.hit) effect += scenario_.cluster.communicator_setup;
+  }
   sync.start = effect;
   sync.coordination += effect - now_;
 }
@@ -61,7 +64,7 @@ void Simulation::take_effect(Sync& sync) {
 void Simulation::begin_fixed(std::uint32_t number) {
   Sync& sync = syncs_[number];
   const Stage& stage = sync.plan.stages[sync.stage];
-  Time fixed = stage.latency + stage.local;
+  Time fixed = stage.latency;
   const bool blocks = std::ranges::any_of(sync.members, [](const Member& m) { return m.role == Role::Blocking; });
   // One launch-ahead is lost per blocked step: a pull follows its push without another.
   if (sync.stage == 0 && blocks && sync.kind != SyncKind::ServerPull) fixed += scenario_.workload.drain;
@@ -78,6 +81,8 @@ void Simulation::sync_event(std::uint32_t number) {
     case Phase::Transfer:
       end_transfer(sync);
       return stage_done(number);
+    case Phase::Local:
+      return finish(number);
     case Phase::Tail:
       return done(number);
     case Phase::AwaitCompute:
@@ -102,8 +107,12 @@ void Simulation::end_transfer(Sync& sync) {
 
 void Simulation::stage_done(std::uint32_t number) {
   Sync& sync = syncs_[number];
+  const Time local = sync.plan.stages[sync.stage].local;
   if (++sync.stage < sync.plan.stages.size()) return begin_fixed(number);
-  finish(number);
+  if (local == Time{}) return finish(number);
+  sync.fixed += local;
+  sync.phase = Phase::Local;
+  queue_.schedule(slot_of(number), now_ + local, sync.tie);
 }
 
 // All stages are over; an overlapped one also waits for its members' computation and for the last bucket.
@@ -187,7 +196,7 @@ void Simulation::leave_members(Sync& sync) {
       leavers_.push_back(worker);
     }
   }
-  if (communicators_ && sync.kind == SyncKind::GroupMean) communicators_->release(sync.members);
+  if (communicators_ && sync.kind == SyncKind::GroupMean) communicators_->release(sync.communicator);
 }
 
 std::uint32_t Simulation::new_sync() {
