@@ -39,6 +39,8 @@ void StageLoads::hop(WorkerId from, WorkerId to, double weight) {
     return;
   }
   between(source, target, weight);
+  cross_host(source, weight);
+  cross_host(target, weight);
   if (links_.graph() != nullptr) return;
   cross(links_.nic_up(source, links_.nic_of(from)), weight);
   cross(links_.nic_down(target, links_.nic_of(to)), weight);
@@ -52,7 +54,8 @@ void StageLoads::ring(std::span<const WorkerId> members) {
   const auto nodes = for_each_node(members, [&](std::uint32_t node, std::span<const WorkerId> run) {
     inside(run, false);
     between(previous, node, 1);
-    if (links_.graph() == nullptr) nics_evenly(node, run);
+    cross_host(node, 2);
+    nics_evenly(node, run);
     previous = node;
   });
   cross_core(nodes);
@@ -67,8 +70,10 @@ void StageLoads::rings_across_nodes(std::span<const WorkerId> members) {
   endpoints_of_ring(members);
   auto previous = node_of(members.back());
   for_each_node(members, [&](std::uint32_t node, std::span<const WorkerId> run) {
-    between(previous, node, static_cast<double>(run.size()));
-    if (links_.graph() == nullptr) nics_of_each(node, run);
+    const auto rings = static_cast<double>(run.size());
+    between(previous, node, rings);
+    cross_host(node, 2 * rings);
+    nics_of_each(node, run);
     previous = node;
   });
   cross_core(static_cast<double>(members.size()));
@@ -98,42 +103,49 @@ void StageLoads::hop_inside(WorkerId from, WorkerId to, double weight) {
   }
 }
 
-// What a hop between nodes crosses besides NICs and core, which depend on the members.
+// A hop between nodes, but for what its members and its two nodes decide: NICs, core and hosts.
 void StageLoads::between(std::uint32_t from, std::uint32_t to, double weight) {
   slowest_ = std::max(slowest_, links_.latency_between(from, to));
   between_ += weight;
-  if (links_.has_hosts()) {
-    cross(links_.host(from), weight);
-    cross(links_.host(to), weight);
-    repeats_ = true;
-  }
   if (auto* graph = links_.graph()) {
     graph->for_each_step(from, to, [&](RouteStep step) { cross(links_.graph_link(step), weight); });
     repeats_ = true;
   }
 }
 
+// Local ranks rise along a run, and their NICs with them.
+template <class Visit>
+void StageLoads::for_each_nic(std::span<const WorkerId> run, Visit visit) const {
+  for (std::size_t begin = 0; begin < run.size();) {
+    const auto nic = links_.nic_of(run[begin]);
+    auto end = begin + 1;
+    while (end < run.size() && links_.nic_of(run[end]) == nic) ++end;
+    visit(nic, static_cast<double>(end - begin));
+    begin = end;
+  }
+}
+
 // One crossing up and one down of a node, split evenly over the NICs of its members.
 void StageLoads::nics_evenly(std::uint32_t node, std::span<const WorkerId> run) {
-  std::uint32_t distinct = 1;
-  for (std::size_t i = 1; i < run.size(); ++i) {
-    if (links_.nic_of(run[i]) != links_.nic_of(run[i - 1])) ++distinct;
-  }
-  for (std::size_t i = 0; i < run.size(); ++i) {
-    const auto nic = links_.nic_of(run[i]);
-    if (i > 0 && nic == links_.nic_of(run[i - 1])) continue;
-    cross(links_.nic_up(node, nic), 1.0 / distinct);
-    cross(links_.nic_down(node, nic), 1.0 / distinct);
-  }
+  if (links_.graph() != nullptr) return;
+  double distinct = 0;
+  for_each_nic(run, [&](std::uint32_t, double) { ++distinct; });
+  for_each_nic(run, [&](std::uint32_t nic, double) { cross_nic(node, nic, 1 / distinct); });
 }
 
 // One crossing up and one down of each member's NIC.
 void StageLoads::nics_of_each(std::uint32_t node, std::span<const WorkerId> run) {
-  for (const auto member : run) {
-    cross(links_.nic_up(node, links_.nic_of(member)), 1);
-    cross(links_.nic_down(node, links_.nic_of(member)), 1);
-  }
-  repeats_ = true;
+  if (links_.graph() != nullptr) return;
+  for_each_nic(run, [&](std::uint32_t nic, double rings) { cross_nic(node, nic, rings); });
+}
+
+void StageLoads::cross_nic(std::uint32_t node, std::uint32_t nic, double weight) {
+  cross(links_.nic_up(node, nic), weight);
+  cross(links_.nic_down(node, nic), weight);
+}
+
+void StageLoads::cross_host(std::uint32_t node, double weight) {
+  if (links_.has_hosts()) cross(links_.host(node), weight);
 }
 
 void StageLoads::endpoints_of_hop(WorkerId from, WorkerId to, double weight) {

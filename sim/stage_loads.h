@@ -52,10 +52,15 @@ class StageLoads {
   void nics_of_each(std::uint32_t node, std::span<const WorkerId> run);
   void endpoints_of_hop(WorkerId from, WorkerId to, double weight);
   void endpoints_of_ring(std::span<const WorkerId> members);
+  void cross_nic(std::uint32_t node, std::uint32_t nic, double weight);
+  void cross_host(std::uint32_t node, double weight);
   void cross_core(double weight);
   // Calls visit(node, its members) node by node; returns how many nodes there are.
   template <class Visit>
   std::uint32_t for_each_node(std::span<const WorkerId> members, Visit visit) const;
+  // Calls visit(NIC, how many members use it) for each NIC of a node's members.
+  template <class Visit>
+  void for_each_nic(std::span<const WorkerId> run, Visit visit) const;
 
   LinkMap& links_;
   std::vector<Load>& out_;

@@ -60,6 +60,17 @@ TEST_CASE("hierarchical: with a NIC per GPU the shards do not meet") {
         exactly(2 * inside + 6 * 30e-6 + 1.5 * (kPayload / 4) / 5e9));
 }
 
+TEST_CASE("hierarchical: every shard's ring loads the host links and the core") {
+  auto cluster = with(cluster_of(4, 2), Collective::Hierarchical);
+  cluster.nics_per_node = 2;
+  const double inside = 3e-6 + 0.5 * kPayload / 10e9;
+  const auto seconds = [&] { return Network(cluster).lone_mean(group_of({0, 1, 2, 3}), kPayload); };
+  cluster.host_bandwidth = 8e9;
+  CHECK(seconds() == exactly(2 * inside + 2 * 30e-6 + (kPayload / 2) / (8e9 / 4)));
+  cluster.core_bandwidth = 6e9;
+  CHECK(seconds() == exactly(2 * inside + 2 * 30e-6 + (kPayload / 2) / (6e9 / 4)));
+}
+
 TEST_CASE("hierarchical: unequal members per node, or one node, take a ring") {
   Network network(with(cluster_of(4, 4), Collective::Hierarchical));
   Network ring(cluster_of(4, 4));
