@@ -44,7 +44,7 @@ class SyncTable {
         hole = i;
       }
     }
-    cells_[hole].key = 0;
+    cells_[hole] = {};
     --size_;
   }
   [[nodiscard]] std::size_t size() const { return size_; }
