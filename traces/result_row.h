@@ -1,7 +1,8 @@
 // One row of results: one cell, policy and seed. What a simulation and a real run both report.
 //
-// Fractions are shares of live worker time inside the throughput window (t0, t1] and sum to 1 (SEMANTICS 1 and 6): compute, wait,
-// sync, coordinate. worker_steps, synchronisations, bytes, max_step_skew and seconds are of the whole run.
+// Fractions are shares of live worker time inside the throughput window (t0, t1] and sum to 1
+// (SEMANTICS 1 and 6): compute, wait, sync, coordinate. worker_steps, synchronisations, bytes,
+// max_step_skew and seconds are of the whole run.
 #pragma once
 
 #include <cstdint>
@@ -25,12 +26,16 @@ struct ResultRow {
   std::uint64_t synchronisations = 0;  // done, with at least two members (servers count)
   double inter_node_bytes = 0;         // counted once, at the sender
   double intra_node_bytes = 0;
-  std::uint64_t max_step_skew = 0;     // largest difference of steps done between live workers
-  std::uint64_t conflicts = 0;         // synchronisations that waited for another one of a member after all had reported ready
+  std::uint64_t max_step_skew = 0;  // largest difference of steps done between live workers
+  std::uint64_t conflicts =
+      0;  // synchronisations that waited for another one of a member after all had reported ready
   std::uint64_t communicators_created = 0;
-  std::string dominant_term;           // compute, bandwidth, latency, coordination or wait: the largest share of worker time
-  bool whole_run_window = false;       // the window was empty, so throughput and fractions are of the whole run
-  std::optional<bool> connected;       // union graph of the groups connected over every window of 50 steps; null: run too short
+  std::string dominant_term;  // compute, bandwidth, latency, coordination or wait: the largest
+                              // share of worker time
+  bool whole_run_window =
+      false;  // the window was empty, so throughput and fractions are of the whole run
+  std::optional<bool> connected;  // union graph of the groups connected over every window of 50
+                                  // steps; null: run too short
 };
 
 }  // namespace cohort

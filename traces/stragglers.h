@@ -1,15 +1,19 @@
 // How long each local step of each worker computes: base time, straggler models, recorded traces.
 //
-//   duration(w, s) = base(w) * max(0.01, 1 + sum over models of (factor - 1)) + additive jitter, rounded up to the next ns
+//   duration(w, s) = base(w) * max(0.01, 1 + sum over models of (factor - 1)) + additive jitter,
+//   rounded up to the next ns
 //
-// Draws come from counter-based streams keyed by (seed, purpose, entity, step, model), so all policies meet the same steps.
-// The entity is the worker, its node, or one for all, by the model's scope. What is drawn is an amount of work; the simulator
-// may stretch it (interference). Link stragglers change bandwidths over simulated time and are drawn here too.
+// Draws come from counter-based streams keyed by (seed, purpose, entity, step, model), so all
+// policies meet the same steps. The entity is the worker, its node, or one for all, by the model's
+// scope. What is drawn is an amount of work; the simulator may stretch it (interference). Link
+// stragglers change bandwidths over simulated time and are drawn here too.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -63,34 +67,56 @@ struct LinkStraggler {  // the NICs of these nodes turn slow and recover: expone
   double factor = 1;  // >= 1: bandwidth divided by it while slow
 };
 
-// Draws durations. Steps of one worker must be asked in non-decreasing order (burst chains advance with them).
+// Why a recorded trace cannot serve a run in which a replay draws for `entities` workers, nodes or
+// all (its scope), of `steps` steps each (none: not known beforehand). Empty when it can: another
+// number of workers or too few steps need `repeat`, which wraps both. A spec reader refuses with
+// this text.
+[[nodiscard]] std::optional<std::string> misfit(const Replay& replay, std::uint32_t entities,
+                                                std::optional<std::uint64_t> steps);
+
+// Draws durations. Steps of one worker must be asked in non-decreasing order (burst chains advance
+// with them); workers in any order. A scope widens a draw to every worker of the entity: a `Fixed`
+// slows all workers that share an entity with a listed one, a `Replay` reads the row of the
+// entity's number. With a replay of seconds the base is not used.
 class StepTimes {
  public:
-  // `base[w]`: compute time of worker w's step without slowdown.
-  StepTimes(std::vector<Time> base, std::vector<StragglerSpec> models, const Topology& topology, std::uint64_t seed);
+  // `base[w]`: compute time of worker w's step without slowdown. `topology` outlives this. Throws
+  // ContractError on values that a spec reader refuses: a replay of seconds beside other models, no
+  // trace, more than 64 models, values out of range.
+  StepTimes(std::vector<Time> base, std::vector<StragglerSpec> models, const Topology& topology,
+            std::uint64_t seed);
 
+  // Throws InputError past the end of a trace without `repeat`, or when a drawn time exceeds 292
+  // years; ContractError when a worker goes back in its steps.
   [[nodiscard]] Time operator()(WorkerId worker, std::uint64_t step);
 
  private:
-  struct Model;
-  struct Entity;
-  [[nodiscard]] bool in_burst(std::size_t model, WorkerId worker, std::uint64_t step);
-
-  std::vector<Time> base_;
-  std::vector<StragglerSpec> models_;
-  const Topology* topology_;
-  std::uint64_t seed_;
   struct Chain {
-    std::uint64_t next_step = 0;
+    std::uint64_t step = 0;
     bool slow = false;
   };
-  std::vector<std::vector<Chain>> chains_;  // [model][worker]; empty unless the model is a Burst
+  struct Model {
+    StragglerSpec spec;
+    std::vector<bool> slow;     // by worker; Fixed only
+    std::vector<Chain> chains;  // by worker, each on its entity's draws; Burst only
+  };
+  struct Draw;
+
+  [[nodiscard]] std::uint32_t entity(Scope scope, WorkerId worker) const;
+  [[nodiscard]] std::vector<bool> slow_workers(const Fixed& fixed, Scope scope) const;
+
+  std::vector<Time> base_;  // one entry when all workers have the same
+  std::vector<Model> models_;
+  const Topology* topology_;
+  std::uint64_t seed_;
 };
 
-// Holding times of the speed of one node's NIC under one link straggler: state k lasts hold(k); even k fast, odd k slow.
+// Holding times of the speed of one node's NIC under one link straggler: state k lasts hold(k);
+// even k fast, odd k slow.
 class LinkSwitches {
  public:
-  LinkSwitches(LinkStraggler spec, std::uint32_t model, std::uint64_t seed) : spec_(std::move(spec)), model_(model), seed_(seed) {}
+  LinkSwitches(LinkStraggler spec, std::uint32_t model, std::uint64_t seed)
+      : spec_(std::move(spec)), model_(model), seed_(seed) {}
   // Empty when the state never ends (rate 0).
   [[nodiscard]] std::optional<Time> hold(std::uint32_t node, std::uint64_t number) const;
   [[nodiscard]] const LinkStraggler& spec() const { return spec_; }

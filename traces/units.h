@@ -3,8 +3,9 @@
 //   bytes       B kB MB GB (powers of ten), KiB MiB GiB (powers of two)
 //   bandwidth   bit/s kbit/s Mbit/s Gbit/s, or bytes with /s
 //   time        ns us ms s
-// A number without unit, a wrong unit, a negative or non-finite value are refused (InputError with an empty `where`: what was
-// found, what is allowed).
+// A decimal number, spaces if wanted, a unit; case counts. A number without unit, a wrong unit, a
+// negative or non-finite value are refused (InputError with an empty `where`: what was found, what
+// is allowed, the nearest unit).
 #pragma once
 
 #include <string>
@@ -14,17 +15,20 @@
 
 namespace cohort {
 
-[[nodiscard]] Time parse_time(std::string_view text);              // 0 allowed; at most about 292 years
-[[nodiscard]] double parse_bytes(std::string_view text);           // 0 allowed
-[[nodiscard]] double parse_bandwidth(std::string_view text);       // bytes per second, > 0
+// 0 allowed; at most about 292 years. Exact in decimal; below 1 ns rounded up.
+[[nodiscard]] Time parse_time(std::string_view text);
+[[nodiscard]] double parse_bytes(std::string_view text);      // 0 allowed
+[[nodiscard]] double parse_bandwidth(std::string_view text);  // bytes per second, > 0
 
-[[nodiscard]] std::string format_time(Time time);                  // "12.5 ms"
-[[nodiscard]] std::string format_bytes(double bytes);              // "60 MB"
+[[nodiscard]] std::string format_time(Time time);      // "12.5 ms", exact
+[[nodiscard]] std::string format_bytes(double bytes);  // "60 MB"
 [[nodiscard]] std::string format_bandwidth(double bytes_per_second);
 
-[[nodiscard]] constexpr double seconds(Time time) { return static_cast<double>(time.count()) * 1e-9; }
-// Rounded up to the next ns; a relative guard of 1e-14 keeps what is a whole number of ns in exact arithmetic whole.
-// Throws ContractError when it does not fit 64 bits.
+[[nodiscard]] constexpr double seconds(Time time) {
+  return static_cast<double>(time.count()) * 1e-9;
+}
+// Rounded up to the next ns; a relative guard of 1e-14 keeps what is a whole number of ns in exact
+// arithmetic whole. Throws ContractError when it is negative, not a number or does not fit 64 bits.
 [[nodiscard]] Time from_seconds_up(double seconds);
 
 }  // namespace cohort

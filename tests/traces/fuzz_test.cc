@@ -1,0 +1,105 @@
+// Damaged files: every reader gives a valid result or an InputError, never anything else.
+#include <doctest/doctest.h>
+
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include "policies/errors.h"
+#include "policies/random.h"
+#include "tests/traces/files.h"
+#include "traces/link_fit.h"
+#include "traces/nccl_tests.h"
+#include "traces/recording.h"
+#include "traces/trace_fit.h"
+#include "traces/units.h"
+
+namespace cohort {
+namespace {
+
+constexpr std::uint32_t kTries = 1500;
+
+std::string text_of(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// Cut somewhere, with a few bytes changed: one in three of each alone.
+std::string damaged(std::string text, Stream& random) {
+  const std::uint32_t kind = random.below(3);
+  if (kind != 0) text.resize(random.below(static_cast<std::uint32_t>(text.size())));
+  if (kind != 1 && !text.empty()) {
+    for (std::uint32_t flips = 1 + random.below(4); flips > 0; --flips) {
+      text[random.below(static_cast<std::uint32_t>(text.size()))] =
+          static_cast<char>(random.below(256));
+    }
+  }
+  return text;
+}
+
+// How many of the damaged texts were accepted; anything but an InputError gets out and fails the
+// test.
+template <typename Read>
+std::uint32_t accepted(const std::string& whole, Read read) {
+  std::uint32_t count = 0;
+  for (std::uint32_t i = 0; i < kTries; ++i) {
+    Stream random(17, Purpose::Failure, i, 0);
+    const test::WrittenFile file(damaged(whole, random));
+    try {
+      read(file.path());
+      ++count;
+    } catch (const InputError&) {
+    }
+  }
+  return count;
+}
+
+TEST_CASE("damaged nccl-tests logs are read in part or refused") {
+  for (const char* name : {"all_reduce_4_ranks.txt", "reduce_scatter_old.txt"}) {
+    const std::string whole = text_of(test::sample(name));
+    REQUIRE_FALSE(whole.empty());
+    const std::uint32_t count = accepted(whole, [](const std::filesystem::path& path) {
+      const NcclLog log = read_nccl_log(path);
+      for (const CurvePoint& point : fit_link(log).curve) CHECK(point.seconds > 0);
+    });
+    CHECK(count > 0);
+    CHECK(count < kTries);
+  }
+}
+
+TEST_CASE("damaged recordings are refused or stay whole tables") {
+  const std::string whole = text_of(test::sample("slow_stage_3dp_x_2pp.csv"));
+  REQUIRE_FALSE(whole.empty());
+  const std::uint32_t count = accepted(whole, [](const std::filesystem::path& path) {
+    const Recording recording = read_recording(path);
+    const auto workers = summarise(recording.trace);
+    CHECK(workers.size() == recording.trace.workers());
+    (void)slow_stages(workers, recording.stages);
+    (void)fit_trace(recording.trace);
+  });
+  CHECK(count > 0);
+  CHECK(count < kTries);
+}
+
+TEST_CASE("damaged quantities are refused or stay quantities") {
+  std::uint32_t count = 0;
+  for (std::uint32_t i = 0; i < 20'000; ++i) {
+    Stream random(23, Purpose::Failure, i, 0);
+    const std::string text = damaged(i % 2 == 0 ? "12.5e-3 ms" : "56Gbit/s", random);
+    try {
+      if (i % 2 == 0) {
+        const Time time = parse_time(text);
+        CHECK(time >= Time{0});
+      } else {
+        const double bandwidth = parse_bandwidth(text);
+        CHECK(bandwidth > 0);
+      }
+      ++count;
+    } catch (const InputError&) {
+    }
+  }
+  CHECK(count > 0);
+}
+
+}  // namespace
+}  // namespace cohort

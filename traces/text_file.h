@@ -1,0 +1,20 @@
+// A whole text file in memory, as the readers of traces and logs want it.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+namespace cohort {
+
+// Throws InputError when the file is missing, a directory or not readable, EnvironmentError when
+// reading fails.
+[[nodiscard]] std::string read_text(const std::filesystem::path& file);
+
+// Takes the first line off `text`, without its line end (LF or CRLF).
+[[nodiscard]] std::string_view take_line(std::string_view& text);
+
+// `text` cut to a length that fits a message, other than printable characters replaced.
+[[nodiscard]] std::string excerpt(std::string_view text);
+
+}  // namespace cohort
