@@ -19,7 +19,7 @@ namespace cohort {
 struct ReferenceResult {
   double simulated_seconds = 0;  // until the last worker has done its quota
   std::uint64_t synchronisations = 0;
-  double wall_seconds = 0;  // of the event loop alone: start-up, platform and trace are not in it
+  double cpu_seconds = 0;  // of the event loop alone: start-up, platform and trace are not in it
 };
 
 // One per process, as SimGrid's engine is.
