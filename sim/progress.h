@@ -1,4 +1,6 @@
 // How many steps the live workers have done: smallest, largest and the largest difference ever seen. O(1) amortised per step.
+//
+// Differences count at the end of an instant: workers released together by one synchronisation are never apart.
 #pragma once
 
 #include <cstdint>
@@ -17,6 +19,9 @@ class Progress {
     ++at(steps + 1);
     if (steps + 1 > max_) max_ = steps + 1;
     while (at(min_) == 0) ++min_;
+  }
+  // The instant is over.
+  void settle() {
     if (max_ - min_ > max_skew_) max_skew_ = max_ - min_;
   }
   // A worker with `steps` steps done is no longer live.

@@ -21,9 +21,9 @@ namespace cohort {
 class Timeline;  // sim/timeline.h
 
 struct StopRule {  // the first reached ends the run; at least one is given
-  std::optional<std::uint64_t> steps_per_worker;
-  std::optional<std::uint64_t> total_steps;
-  std::optional<Time> seconds;
+  std::optional<std::uint64_t> steps_per_worker{};
+  std::optional<std::uint64_t> total_steps{};
+  std::optional<Time> seconds{};
 };
 
 struct Loss {  // failure injection: the worker is lost at that instant

@@ -88,7 +88,10 @@ ResultRow Simulation::run() {
   if (quota_ == 0 || total_ == 0) throw ContractError("simulate: a stop rule of no steps");
   for (std::uint32_t worker = 0; worker < workers_.size(); ++worker) begin_compute(worker, now_);
   while (!stopped_) {
-    if (transfers_.dirty() && (queue_.empty() || queue_.top().at > now_)) transfers_.settle(now_);
+    if (queue_.empty() || queue_.top().at > now_) {  // the instant is over
+      progress_.settle();
+      if (transfers_.dirty()) transfers_.settle(now_);
+    }
     if (queue_.size() == idle_events_) throw ContractError("P3: " + policy_.stuck());
     if (queue_.top().at > limit_) {
       now_ = limit_;
@@ -99,6 +102,7 @@ ResultRow Simulation::run() {
     dispatch(slot);
     say_goodbye();
   }
+  progress_.settle();
   fold_open_intervals();
   return result();
 }
@@ -153,6 +157,10 @@ void Simulation::carry_out(const Action& action) {
 void Simulation::say_goodbye() {
   for (std::size_t i = 0; i < leavers_.size(); ++i) {  // grows while the policy answers
     const std::uint32_t worker = leavers_[i];
+    if (workers_[worker].live > 0) {  // the policy took it into another one before it could leave
+      workers_[worker].leaving = true;
+      continue;
+    }
     progress_.remove(workers_[worker].step);
     connectivity_.stop();
     deliver(Event::left(now_, WorkerId{worker}));
