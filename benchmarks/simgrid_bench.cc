@@ -1,9 +1,9 @@
 // Cohort against SimGrid's parallel tasks, per worker-step of the same scenario in the same run;
 // the bar is 15 times as fast.
 //
-// CPU time, so that other programs on the machine weigh on neither. Start-up, platform and trace
-// are outside: SimGrid's time is that of its event loop alone,
-// Cohort's contains the set-up of one simulation. `seconds` per iteration are Cohort's.
+// CPU time, so that other programs on the machine weigh on neither. Start-up, platform and trace are
+// outside: SimGrid's time is that of its event loop alone, Cohort's contains the set-up of one
+// simulation. The iteration time is Cohort's.
 #include <benchmark/benchmark.h>
 
 #include <ctime>
