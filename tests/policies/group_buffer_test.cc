@@ -43,14 +43,14 @@ class Bench {
     for (const auto& action : out.all()) {
       if (!text.empty()) text += "; ";
       if (action.kind == ActionKind::Start) {
-        text += "start " + std::to_string(index(action.sync)) + ":";
+        text.append("start ").append(std::to_string(index(action.sync))).append(":");
         for (const auto& member : out.members(action)) {
-          text += " " + std::to_string(index(member.worker));
+          text.append(" ").append(std::to_string(index(member.worker)));
           CHECK(member.weight == 1.0 / action.member_count);
           CHECK(member.role == Role::Blocking);
         }
       } else {
-        text += "release " + std::to_string(index(action.worker));
+        text.append("release ").append(std::to_string(index(action.worker)));
       }
     }
     return text;

@@ -43,11 +43,11 @@ class PolicyBench {
     for (const auto& action : actions_.all()) {
       if (!text.empty()) text += "; ";
       if (action.kind == ActionKind::Release) {
-        text += "release " + std::to_string(index(action.worker));
+        text.append("release ").append(std::to_string(index(action.worker)));
       } else {
-        text += "start " + std::to_string(index(action.sync)) + ":";
+        text.append("start ").append(std::to_string(index(action.sync))).append(":");
         for (const auto& member : actions_.members(action))
-          text += " " + std::to_string(index(member.worker));
+          text.append(" ").append(std::to_string(index(member.worker)));
       }
     }
     return text;
