@@ -24,11 +24,11 @@ class RequestQueues {
   }
   // `asker` has an outstanding request.
   void remove(std::uint32_t asker) {
-    auto& request = requests_[asker];
+    const auto request = requests_[asker];
     auto& queue = queues_[request.target];
     (request.previous == kNone ? queue.first : requests_[request.previous].next) = request.next;
     (request.next == kNone ? queue.last : requests_[request.next].previous) = request.previous;
-    request.outstanding = false;
+    requests_[asker] = {};
   }
 
   [[nodiscard]] bool outstanding(std::uint32_t asker) const { return requests_[asker].outstanding; }
