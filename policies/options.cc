@@ -21,6 +21,14 @@ std::string shortest(double value) {
   return {buffer.data(), end};
 }
 
+std::string in_readable_unit(double bytes_per_second) {
+  constexpr std::array<std::pair<double, const char*>, 3> kUnits = {
+      {{1e9, "GB/s"}, {1e6, "MB/s"}, {1e3, "kB/s"}}};
+  for (const auto& [unit, name] : kUnits)
+    if (bytes_per_second >= unit) return shortest(bytes_per_second / unit) + name;
+  return shortest(bytes_per_second) + "B/s";
+}
+
 std::string in_largest_unit(Time time) {
   constexpr std::array<std::pair<std::int64_t, const char*>, 3> kUnits = {
       {{1'000'000'000, "s"}, {1'000'000, "ms"}, {1'000, "us"}}};
@@ -132,7 +140,7 @@ std::string to_label(const OptionSpec& spec, const OptionValue& value) {
     std::string operator()(bool flag) const { return flag ? "true" : "false"; }
     std::string operator()(std::int64_t count) const { return std::to_string(count); }
     std::string operator()(double number) const {
-      return shortest(number) + (spec.type == OptionType::Bandwidth ? "B/s" : "");
+      return spec.type == OptionType::Bandwidth ? in_readable_unit(number) : shortest(number);
     }
     std::string operator()(const std::string& choice) const { return choice; }
     std::string operator()(Time time) const { return in_largest_unit(time); }

@@ -88,7 +88,7 @@ class Options {
 // the policy's own check.
 void check_value(const OptionSpec& spec, const OptionValue& value);
 
-// "true", "4", "10ms", "2.5e+09B/s", "null", "ring", "given" (for lists): as a label shows it.
+// "true", "4", "10ms", "2.5GB/s", "null", "ring", "given" (for lists): as a label shows it.
 [[nodiscard]] std::string to_label(const OptionSpec& spec, const OptionValue& value);
 
 }  // namespace cohort

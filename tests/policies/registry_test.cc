@@ -32,6 +32,21 @@ Options with(const std::string& name, OptionValue value) {
 
 }  // namespace
 
+TEST_CASE("registry: the seven policies of the published work, in the order of their listing") {
+  std::vector<std::string> names;
+  for (const auto& entry : all_policies()) names.push_back(entry.name);
+  CHECK(names == std::vector<std::string>{"all-reduce", "parameter-server", "d-psgd", "ad-psgd",
+                                          "static", "random", "smart"});
+}
+
+TEST_CASE("registry: central policies are random and smart") {
+  for (const auto& entry : all_policies()) {
+    CAPTURE(entry.name);
+    const bool central = entry.name == "random" || entry.name == "smart";
+    CHECK((entry.where == Where::Central) == central);
+  }
+}
+
 TEST_CASE("registry: an unknown name is not found") { CHECK(find_policy("all_reduce") == nullptr); }
 
 TEST_CASE("registry: every policy documents itself and every option") {
@@ -88,7 +103,34 @@ TEST_CASE("registry: a label names the options that differ from their default") 
   CHECK(default_label(entry, with("timing", std::string("background"))) ==
         "all-reduce timing=background");
   CHECK(default_label(entry, with("endpoint_bandwidth", 2.5e9)) ==
-        "all-reduce endpoint_bandwidth=2.5e+09B/s");
+        "all-reduce endpoint_bandwidth=2.5GB/s");
+}
+
+TEST_CASE("registry: labels show times, null and lists") {
+  CHECK(default_label(entry_of("parameter-server"), with("update_time", Time{1'500'000})) ==
+        "parameter-server update_time=1500us");
+  CHECK(default_label(entry_of("smart"), with("threshold", std::monostate{})) ==
+        "smart threshold=null");
+  CHECK(default_label(entry_of("d-psgd"), with("graph", Phases{{{0, 1}}})) == "d-psgd graph=given");
+}
+
+TEST_CASE("registry: a choice that is none is refused with what is allowed") {
+  const auto& entry = entry_of("parameter-server");
+  CHECK_THROWS_WITH_AS((void)make_policy(entry, resolve(entry, with("mode", std::string("asyn"))),
+                                         Topology(1, 2, 1), 1),
+                       "/mode: found \"asyn\"; allowed: \"sync\", \"async\"", InputError);
+}
+
+TEST_CASE("registry: counts, times and graphs are checked against their option") {
+  const Topology topology(1, 4, 1);
+  CHECK(place_of_refusal("parameter-server", with("servers", std::int64_t{0}), topology) ==
+        "/servers");
+  CHECK(place_of_refusal("parameter-server", with("update_time", Time{-1}), topology) ==
+        "/update_time");
+  CHECK(place_of_refusal("d-psgd", with("graph", std::string("star")), topology) == "/graph");
+  CHECK(place_of_refusal("d-psgd", with("graph", Phases{{{0, 1}}, {{1, 2}}}), topology) ==
+        "/graph");
+  CHECK(place_of_refusal("d-psgd", with("weights", std::int64_t{1}), topology) == "/weights");
 }
 
 TEST_CASE("registry: all-reduce needs no parameter server") {
