@@ -5,7 +5,7 @@
 #include <set>
 
 #include "policies/errors.h"
-#include "policy_script.h"
+#include "tests/policies/policy_script.h"
 
 namespace cohort {
 namespace {

@@ -1,6 +1,6 @@
 #include <doctest/doctest.h>
 
-#include "policy_script.h"
+#include "tests/policies/policy_script.h"
 
 namespace cohort {
 

@@ -1,4 +1,4 @@
-#include "arena.h"
+#include "tests/policies/arena.h"
 
 #include <algorithm>
 #include <cstdint>

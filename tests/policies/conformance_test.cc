@@ -3,8 +3,8 @@
 #include <doctest/doctest.h>
 
 #include "policies/checked_policy.h"
-#include "policy_variants.h"
-#include "random_driver.h"
+#include "tests/policies/policy_variants.h"
+#include "tests/policies/random_driver.h"
 
 namespace cohort {
 namespace {

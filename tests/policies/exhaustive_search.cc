@@ -1,4 +1,4 @@
-#include "exhaustive_search.h"
+#include "tests/policies/exhaustive_search.h"
 
 #include <algorithm>
 #include <array>
@@ -8,7 +8,7 @@
 #include <sstream>
 #include <vector>
 
-#include "arena.h"
+#include "tests/policies/arena.h"
 
 namespace cohort {
 namespace {

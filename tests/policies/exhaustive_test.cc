@@ -5,9 +5,9 @@
 
 #include <doctest/doctest.h>
 
-#include "exhaustive_search.h"
-#include "policy_variants.h"
-#include "wrong_policies.h"
+#include "tests/policies/exhaustive_search.h"
+#include "tests/policies/policy_variants.h"
+#include "tests/policies/wrong_policies.h"
 
 namespace cohort {
 namespace {

@@ -3,7 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "policies/errors.h"
-#include "policy_script.h"
+#include "tests/policies/policy_script.h"
 
 namespace cohort {
 

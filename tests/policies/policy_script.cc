@@ -1,4 +1,4 @@
-#include "policy_script.h"
+#include "tests/policies/policy_script.h"
 
 #include <array>
 

@@ -1,4 +1,4 @@
-#include "policy_variants.h"
+#include "tests/policies/policy_variants.h"
 
 #include "policies/errors.h"
 

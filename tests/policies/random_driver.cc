@@ -1,4 +1,4 @@
-#include "random_driver.h"
+#include "tests/policies/random_driver.h"
 
 #include <algorithm>
 #include <map>

@@ -1,4 +1,4 @@
-#include "wrong_policies.h"
+#include "tests/policies/wrong_policies.h"
 
 #include <array>
 #include <optional>
