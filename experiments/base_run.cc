@@ -1,0 +1,100 @@
+#include "experiments/base_run.h"
+
+#include "experiments/manifest.h"
+#include "experiments/publication.h"
+#include "experiments/recorder.h"
+#include "experiments/result_directory.h"
+#include "experiments/row_run.h"
+#include "experiments/sweep_plan.h"
+#include "experiments/version.h"
+#include "experiments/worker_pool.h"
+
+namespace cohort {
+namespace {
+
+class BaseRun {
+ public:
+  BaseRun(const Experiment& experiment, const BaseRunOptions& options)
+      : experiment_(experiment), options_(options), plan_(plan_rows(experiment, Cells::BaseOnly)), rows_(plan_.size()) {}
+
+  BaseRunReport run() {
+    if (options_.out) {
+      directory_.emplace(*options_.out, version());
+      check_same_spec(plan_, *directory_);
+    }
+    PoolOptions pool{.jobs = options_.jobs, .stop = options_.stop, .tick = {}};
+    if (options_.progress) pool.tick = [this](std::size_t done) { options_.progress(done, rows_.size()); };
+    try {
+      const auto done = run_pool(rows_.size(), [this](std::size_t i) { run_one(i); }, pool);
+      if (done < rows_.size()) return stopped();
+    } catch (const Interrupted&) {
+      return stopped();
+    } catch (...) {
+      clean_up();
+      throw;
+    }
+    return finished();
+  }
+
+ private:
+  void run_one(std::size_t i) {
+    const auto& row = plan_[i];
+    const auto scenario = experiment_.base().scenario(experiment_.base().policies[row.policy], row.seed);
+    if (!directory_) {
+      rows_[i] = run_row(scenario, options_.stop);
+      return;
+    }
+    Recorder recorder(directory_->path(), i, scenario, options_.timeline);
+    rows_[i] = run_row(scenario, options_.stop, recorder.options());
+    recorder.finish(scenario);
+  }
+  void clean_up() {
+    if (directory_) remove_parts(directory_->path(), plan_.size());
+  }
+  BaseRunReport stopped() {
+    clean_up();
+    return {.rows = {}, .failed = 0, .stopped = true};
+  }
+  BaseRunReport finished() {
+    BaseRunReport report;
+    Journal::Rows by_key;
+    for (std::size_t i = 0; i < rows_.size(); ++i) {
+      report.failed += rows_[i].failed ? 1 : 0;
+      report.rows.push_back(rows_[i].text);
+      by_key.emplace(plan_[i].key, rows_[i].text);
+    }
+    if (directory_) publish_all(by_key, report);
+    return report;
+  }
+  void publish_all(const Journal::Rows& by_key, const BaseRunReport& report) {
+    auto& journal = directory_->journal();
+    for (const auto& row : plan_) {
+      if (!journal.rows().contains(row.key)) journal.append(row.key, by_key.at(row.key));
+    }
+    journal.sync();
+    join_events(directory_->path(), plan_.size());
+    publish(results_of(experiment_, plan_, by_key, false), *directory_);
+    const RunFacts facts{.command = "simulate",
+                         .rows = plan_.size(),
+                         .computed = plan_.size(),
+                         .failed = report.failed,
+                         .jobs = options_.jobs,
+                         .wall = std::chrono::steady_clock::now() - begin_};
+    directory_->publish("manifest.json", manifest_text(experiment_, facts));
+  }
+
+  const Experiment& experiment_;
+  const BaseRunOptions& options_;
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  std::vector<PlannedRow> plan_;
+  std::vector<FinishedRow> rows_;
+  std::optional<ResultDirectory> directory_;
+};
+
+}  // namespace
+
+BaseRunReport run_base(const Experiment& experiment, const BaseRunOptions& options) {
+  return BaseRun(experiment, options).run();
+}
+
+}  // namespace cohort

@@ -1,0 +1,51 @@
+#include "experiments/publication.h"
+
+#include <fmt/format.h>
+
+#include <unordered_set>
+
+#include "experiments/row_text.h"
+#include "policies/errors.h"
+
+namespace cohort {
+
+void check_same_spec(const std::vector<PlannedRow>& plan, ResultDirectory& directory) {
+  std::unordered_set<std::uint64_t> keys;
+  for (const auto& row : plan) keys.insert(row.key);
+  std::size_t foreign = 0;
+  std::string example;
+  for (const auto& [key, text] : directory.journal().rows()) {
+    if (keys.contains(key)) continue;
+    if (example.empty() || text < example) example = text;
+    ++foreign;
+  }
+  if (foreign == 0) return;
+  const auto row = Json::parse(example);
+  throw InputError("--out " + directory.path().string(),
+                   fmt::format("holds results of another spec: {} rows that this one does not ask for, such as {} with "
+                               "seed {}; nothing was changed; allowed: another directory, or a spec that only adds "
+                               "seeds, policies or values",
+                               foreign, shown(row["label"]), shown(row["seed"])));
+}
+
+Results results_of(const Experiment& experiment, const std::vector<PlannedRow>& plan, const Journal::Rows& rows,
+                   bool columns) {
+  Results results;
+  results.csv = csv_header(columns ? experiment.axes().pointers() : std::vector<std::string>{});
+  for (const auto& row : plan) {
+    const auto settings = columns ? experiment.axes().settings(row.cell) : std::vector<Setting>{};
+    const auto& text = rows.at(row.key);
+    results.jsonl += jsonl_line(settings, text);
+    results.csv += csv_line(settings, text);
+    if (!text.ends_with(R"("error":null})")) ++results.failed;
+  }
+  return results;
+}
+
+bool publish(const Results& results, const ResultDirectory& directory) {
+  const bool jsonl = directory.publish("results.jsonl", results.jsonl);
+  const bool csv = directory.publish("results.csv", results.csv);
+  return jsonl || csv;
+}
+
+}  // namespace cohort

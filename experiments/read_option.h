@@ -1,0 +1,12 @@
+// Reads one option of a policy, by its description in the registry.
+#pragma once
+
+#include "experiments/spec_node.h"
+#include "policies/options.h"
+
+namespace cohort {
+
+// Throws InputError with the JSON pointer of what is wrong.
+[[nodiscard]] OptionValue read_option(const SpecNode& node, const OptionSpec& spec);
+
+}  // namespace cohort
