@@ -100,7 +100,7 @@ ResultRow Simulation::run() {
     const auto [at, slot] = queue_.pop();
     now_ = at;
     dispatch(slot);
-    say_goodbye();
+    if (!leavers_.empty() || progress_.live() == 0) say_goodbye();
   }
   progress_.settle();
   fold_open_intervals();

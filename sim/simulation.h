@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <unordered_map>
@@ -19,6 +20,7 @@
 #include "sim/connectivity.h"
 #include "sim/coordination.h"
 #include "sim/event_queue.h"
+#include "sim/kept_plans.h"
 #include "sim/progress.h"
 #include "sim/scenario.h"
 #include "sim/statistics.h"
@@ -54,20 +56,25 @@ class Simulation {
 
   struct Sync {
     SyncId id{};
-    SyncKind kind = SyncKind::GroupMean;
-    Phase phase = Phase::Fixed;
-    bool early = false;            // at least one member reported ready early
-    std::uint32_t tie = 0;
-    std::uint32_t stage = 0;
-    std::uint32_t computing = 0;   // early members that still compute
-    ActivityIndex activity{};
-    CommunicatorCache::List communicator{};
     Time start{};                  // effect of the policy's start, communicator set-up included
     Time coordination{};           // the two trips of the last member, and set-up
     Time fixed{};                  // of all stages so far
+    Time local{};                  // of the current stage
     Time last_compute_end{};       // early: of the members
+    double inter_node_bytes = 0;
+    double intra_node_bytes = 0;
     std::vector<Member> members;
-    TransferPlan plan;
+    CommunicatorCache::List communicator{};
+    ActivityIndex activity{};
+    std::uint32_t tie = 0;
+    std::uint32_t plan = KeptPlans::kNone;  // until the last transfer begins, if there was a place
+    std::uint32_t computing = 0;   // early members that still compute
+    std::uint32_t stage = 0;
+    SyncKind kind = SyncKind::GroupMean;
+    Phase phase = Phase::Fixed;
+    bool early = false;            // at least one member reported ready early
+    bool moves = false;            // the current stage has a transfer
+    bool last_stage = true;
   };
 
   enum class Extra : std::uint8_t { Sync, Timer, LinkSwitch, Loss };
@@ -115,7 +122,10 @@ class Simulation {
   void start(const Action& action);
   void enter(Sync& sync, std::uint32_t number);
   void take_effect(Sync& sync);
-  void begin_fixed(std::uint32_t number);
+  [[nodiscard]] const TransferPlan& plan(Sync& sync);
+  [[nodiscard]] const TransferPlan& plan_of(const Sync& sync);
+  void drop_plan(Sync& sync);
+  void begin_fixed(std::uint32_t number, const TransferPlan& plan);
   void sync_event(std::uint32_t number);
   void begin_transfer(std::uint32_t number);
   void end_transfer(Sync& sync);
@@ -153,7 +163,7 @@ class Simulation {
   bool stopped_ = false;
 
   std::vector<Worker> workers_;
-  std::vector<Sync> syncs_;
+  std::deque<Sync> syncs_;
   std::vector<Slot> sync_slots_;            // of each sync
   std::vector<std::uint32_t> free_syncs_;
   std::vector<ExtraSlot> extras_;           // slots from the number of workers on
@@ -164,7 +174,8 @@ class Simulation {
   std::uint32_t idle_events_ = 0;           // pending events that keep no run alive: link switches and losses to come
   std::vector<std::uint32_t> leavers_;      // to be told to the policy after the current actions
   Actions actions_;
-  TransferPlan tail_plan_;
+  KeptPlans plans_;
+  TransferPlan scratch_plan_;
 };
 
 }  // namespace cohort

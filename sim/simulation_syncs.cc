@@ -18,8 +18,7 @@ void Simulation::start(const Action& action) {
   sync.tie = Stream(scenario_.seed, Purpose::Tie, UINT32_MAX, index(action.sync)).next_u32();
   enter(sync, number);
   take_effect(sync);
-  planner_.plan(sync.kind, sync.members, scenario_.workload.payload, sync.plan);
-  begin_fixed(number);
+  begin_fixed(number, plan(sync));
 }
 
 // Marks the members and finds how long the request of the last one was under way.
@@ -61,9 +60,33 @@ void Simulation::take_effect(Sync& sync) {
   sync.coordination += effect - now_;
 }
 
-void Simulation::begin_fixed(std::uint32_t number) {
+const TransferPlan& Simulation::plan(Sync& sync) {
+  sync.plan = plans_.take();
+  TransferPlan& plan = sync.plan == KeptPlans::kNone ? scratch_plan_ : plans_.at(sync.plan);
+  planner_.plan(sync.kind, sync.members, scenario_.workload.payload, plan);
+  sync.inter_node_bytes = plan.inter_node_bytes;
+  sync.intra_node_bytes = plan.intra_node_bytes;
+  return plan;
+}
+
+// Valid until the next plan. A plan that found no place to be kept is made again.
+const TransferPlan& Simulation::plan_of(const Sync& sync) {
+  if (sync.plan != KeptPlans::kNone) return plans_.at(sync.plan);
+  planner_.plan(sync.kind, sync.members, scenario_.workload.payload, scratch_plan_);
+  return scratch_plan_;
+}
+
+void Simulation::drop_plan(Sync& sync) {
+  plans_.give_back(sync.plan);
+  sync.plan = KeptPlans::kNone;
+}
+
+void Simulation::begin_fixed(std::uint32_t number, const TransferPlan& plan) {
   Sync& sync = syncs_[number];
-  const Stage& stage = sync.plan.stages[sync.stage];
+  const Stage& stage = plan.stages[sync.stage];
+  sync.local = stage.local;
+  sync.moves = stage.amount > 0;
+  sync.last_stage = sync.stage + 1 == plan.stages.size();
   Time fixed = stage.latency;
   const bool blocks = std::ranges::any_of(sync.members, [](const Member& m) { return m.role == Role::Blocking; });
   // One launch-ahead is lost per blocked step: a pull follows its push without another.
@@ -77,7 +100,7 @@ void Simulation::sync_event(std::uint32_t number) {
   Sync& sync = syncs_[number];
   switch (sync.phase) {
     case Phase::Fixed:
-      return sync.plan.stages[sync.stage].amount > 0 ? begin_transfer(number) : stage_done(number);
+      return sync.moves ? begin_transfer(number) : stage_done(number);
     case Phase::Transfer:
       end_transfer(sync);
       return stage_done(number);
@@ -92,9 +115,11 @@ void Simulation::sync_event(std::uint32_t number) {
 
 void Simulation::begin_transfer(std::uint32_t number) {
   Sync& sync = syncs_[number];
-  const Stage& stage = sync.plan.stages[sync.stage];
+  const TransferPlan& plan = plan_of(sync);
+  const Stage& stage = plan.stages[sync.stage];
   sync.phase = Phase::Transfer;
-  sync.activity = transfers_.begin(slot_of(number), sync.tie, sync.plan.loads_of(stage), stage.amount, now_);
+  sync.activity = transfers_.begin(slot_of(number), sync.tie, plan.loads_of(stage), stage.amount, now_);
+  if (sync.last_stage) drop_plan(sync);
   for (const auto& member : sync.members)
     if (member.role != Role::Server) computation_.transfer_began(index(member.worker), now_);
 }
@@ -107,12 +132,14 @@ void Simulation::end_transfer(Sync& sync) {
 
 void Simulation::stage_done(std::uint32_t number) {
   Sync& sync = syncs_[number];
-  const Time local = sync.plan.stages[sync.stage].local;
-  if (++sync.stage < sync.plan.stages.size()) return begin_fixed(number);
-  if (local == Time{}) return finish(number);
-  sync.fixed += local;
+  if (!sync.last_stage) {
+    ++sync.stage;
+    return begin_fixed(number, plan_of(sync));
+  }
+  if (sync.local == Time{}) return finish(number);
+  sync.fixed += sync.local;
   sync.phase = Phase::Local;
-  queue_.schedule(slot_of(number), now_ + local, sync.tie);
+  queue_.schedule(slot_of(number), now_ + sync.local, sync.tie);
 }
 
 // All stages are over; an overlapped one also waits for its members' computation and for the last bucket.
@@ -129,15 +156,15 @@ void Simulation::finish(std::uint32_t number) {
 }
 
 Time Simulation::tail(const Sync& sync) {
-  planner_.plan(sync.kind, sync.members, scenario_.workload.payload / scenario_.workload.buckets, tail_plan_);
-  return from_seconds_up(planner_.lone_seconds(tail_plan_));
+  planner_.plan(sync.kind, sync.members, scenario_.workload.payload / scenario_.workload.buckets, scratch_plan_);
+  return from_seconds_up(planner_.lone_seconds(scratch_plan_));
 }
 
 void Simulation::done(std::uint32_t number) {
   Sync& sync = syncs_[number];
   const auto blocked = std::ranges::count_if(sync.members, [](const Member& m) { return m.role == Role::Blocking; });
-  statistics_.synchronised(sync.members.size(), static_cast<std::size_t>(blocked), sync.fixed, sync.plan.inter_node_bytes,
-                           sync.plan.intra_node_bytes);
+  statistics_.synchronised(sync.members.size(), static_cast<std::size_t>(blocked), sync.fixed, sync.inter_node_bytes,
+                           sync.intra_node_bytes);
   connectivity_.join(sync.members);
   account(sync, now_);
   leave_members(sync);
@@ -211,17 +238,14 @@ std::uint32_t Simulation::new_sync() {
   return number;
 }
 
-// Keeps the buffers of small synchronisations for the next one; those of a huge one are given back.
+// Keeps the member list of a small synchronisation for the next one; that of a huge one is given back.
 void Simulation::retire(std::uint32_t number) {
-  constexpr std::size_t kKeep = 1024;
+  constexpr std::size_t kHuge = 1024;
   Sync& sync = syncs_[number];
+  drop_plan(sync);
   Sync fresh;
-  if (sync.plan.loads.capacity() <= kKeep) {
-    fresh.members.swap(sync.members);
-    fresh.plan.loads.swap(sync.plan.loads);
-    fresh.plan.stages.swap(sync.plan.stages);
-    fresh.members.clear();
-  }
+  if (sync.members.capacity() <= kHuge) fresh.members.swap(sync.members);
+  fresh.members.clear();
   sync = std::move(fresh);
   free_syncs_.push_back(number);
 }
