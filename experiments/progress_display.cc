@@ -14,7 +14,7 @@ constexpr std::chrono::seconds kLineInterval{5};
 
 std::string bar(std::size_t finished, std::size_t total) {
   const auto filled = total == 0 ? kBarWidth : kBarWidth * finished / total;
-  return "[" + std::string(filled, '#') + std::string(kBarWidth - filled, '.') + "]";
+  return fmt::format("[{:#<{}}{:.<{}}]", "", filled, "", kBarWidth - filled);
 }
 
 }  // namespace
@@ -45,7 +45,11 @@ void ProgressDisplay::update(std::size_t finished, std::size_t total) {
       rate > 0 ? readable(std::chrono::seconds(static_cast<std::int64_t>(static_cast<double>(total - finished) / rate)))
                : "unknown time";
   const auto numbers = fmt::format("{} of {} {}, {:.1f}/s, {} left", finished, total, unit_, rate, left);
-  fmt::print(stderr, "{}{}{}", terminal_ ? "\r" + bar(finished, total) + " " : "", numbers, terminal_ ? "\x1b[K" : "\n");
+  if (terminal_) {
+    fmt::print(stderr, "\r{} {}\x1b[K", bar(finished, total), numbers);
+  } else {
+    fmt::print(stderr, "{}\n", numbers);
+  }
   std::fflush(stderr);
   drawn_ = true;
 }
