@@ -26,6 +26,7 @@ TITLES = {
     "cluster/nodes": "nodes",
     "workload/payload": "payload of a synchronisation",
     "workload/compute": "compute time of a step",
+    "communicator/cache": "communicators kept by a worker",
     "communicator/setup": "set-up time of a communicator",
     "threshold": "threshold (requests ahead of the slowest)",
     "group_size": "workers in a group",

@@ -99,10 +99,21 @@ def workload_of(results):
     return ", ".join(parts)
 
 
+def transports_of(results):
+    """The policies whose transport is limited: every figure that shows them says so."""
+    limited = []
+    policies = results.spec.get("policies")
+    for policy in policies if isinstance(policies, list) else []:
+        if isinstance(policy, dict) and policy.get("endpoint_bandwidth"):
+            limited.append(f"{policy.get('label', policy.get('kind'))}: transport of {policy['endpoint_bandwidth']} a worker")
+    return ", ".join(limited)
+
+
 def sources(results, *more, seeds=True):
     """The caption: where the numbers come from."""
     version = f"Cohort {results.version}" if results.version else "Cohort"
-    parts = [f"Simulated by {version}, spec {results.name}", cluster_of(results), workload_of(results), seeds_of(results) if seeds else ""]
+    parts = [f"Simulated by {version}, spec {results.name}", cluster_of(results), workload_of(results), transports_of(results),
+             seeds_of(results) if seeds else ""]
     return "; ".join(part for part in [*parts, *more] if part) + "."
 
 

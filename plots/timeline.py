@@ -96,8 +96,8 @@ def draw_intervals(axes, intervals, rows):
             shown = [i for i in intervals if i.state == state and i.background == background and i.worker in rows]
             centre, height = (0.44, 0.2) if background else (0.0, 0.68)
             axes.barh([rows[i.worker] + centre for i in shown], [i.end - i.begin for i in shown], height,
-                      left=[i.begin for i in shown], color=colour, hatch=hatch, edgecolor="white", linewidth=0.2,
-                      label=None if background else state)
+                      left=[i.begin for i in shown], color=colour, hatch=hatch, edgecolor="white", linewidth=0.2)
+        axes.fill_between([], [], [], color=colour, hatch=hatch, edgecolor="white", label=state)  # the legend's
 
 
 def draw_groups(axes, intervals, rows):

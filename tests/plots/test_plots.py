@@ -105,6 +105,15 @@ def test_a_policy_that_no_table_knows_is_drawn_with_a_look_of_its_own(tmp_path):
     assert len(set(looks.values())) == 3
 
 
+def test_the_caption_names_sources_and_limited_transports(tmp_path):
+    results = read_results(synthetic.write(tmp_path / "r", PROBABILITY, seeds=(1, 2)))
+    results.spec["policies"] = ["smart", {"kind": "ad-psgd", "endpoint_bandwidth": "0.7GB/s"}]
+    caption = style.sources(results)
+    for part in ("spec synthetic", "4 x 4 workers", "56Gbit/s network", "60MB payload", "seeds 1-2", "Cohort 0.1.0"):
+        assert part in caption
+    assert "ad-psgd: transport of 0.7GB/s a worker" in caption
+
+
 def test_speedups_are_taken_seed_by_seed():
     rows = [("all-reduce", 1, 10.0), ("all-reduce", 2, 20.0), ("smart", 1, 20.0), ("smart", 2, 60.0)]
     import pandas
