@@ -1,0 +1,60 @@
+"""Every bundled spec runs, and `cohort plot` draws what it gives; with few steps and seeds, so that the test is short."""
+
+import json
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+BINARY = Path(os.environ.get("COHORT_BIN", ROOT / "build" / "cli" / "cohort")).resolve()
+SPECS = sorted((ROOT / "experiments").glob("*.json"))
+SHORT = ["--set", "/stop/steps_per_worker=20", "--set", "/seeds=[1, 2]"]
+
+
+def run(*arguments):
+    return subprocess.run([BINARY, *map(str, arguments)], capture_output=True, text=True, stdin=subprocess.DEVNULL)
+
+
+def cells(spec):
+    number = 1
+    for values in spec["sweep"].values():
+        number *= len(values)
+    return number
+
+
+@pytest.mark.parametrize("path", SPECS, ids=lambda path: path.stem)
+def test_a_bundled_spec_gives_a_row_for_each_cell_policy_and_seed(path, tmp_path):
+    spec = json.loads(re.sub(r"^\s*//.*$", "", path.read_text(), flags=re.MULTILINE))
+    done = run("sweep", path, "--out", tmp_path / "out", *SHORT)
+    assert done.returncode == 0, done.stderr
+    rows = [json.loads(line) for line in (tmp_path / "out" / "results.jsonl").read_text().splitlines()]
+    assert len(rows) == cells(spec) * len(spec["policies"]) * 2
+    assert all(row["throughput_steps_per_second"] > 0 for row in rows)
+    for pointer, values in spec["sweep"].items():
+        assert [row[pointer] for row in rows if row[pointer] not in values] == []
+
+
+@pytest.mark.parametrize("name, figure", [
+    ("straggler_probability", "speedup_by_probability"),
+    ("straggler_factor", "throughput_by_factor"),
+    ("winner_map", "winner_map"),
+    ("scale", "scaling"),
+])
+def test_cohort_plot_draws_the_figure_that_a_spec_is_for(name, figure, tmp_path):
+    assert run("sweep", ROOT / "experiments" / f"{name}.json", "--out", tmp_path, *SHORT).returncode == 0
+    done = run("plot", tmp_path, "--out", tmp_path / "figures")
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "figures" / f"{figure}.png").read_bytes().startswith(b"\x89PNG")
+    assert "</svg>" in (tmp_path / "figures" / f"{figure}.svg").read_text()
+
+
+def test_a_recorded_run_gives_the_timeline_of_each_policy(tmp_path):
+    spec = ROOT / "experiments" / "straggler_factor.json"
+    assert run("simulate", spec, "--timeline", "--out", tmp_path / "out", *SHORT).returncode == 0
+    done = run("plot", tmp_path / "out", "--out", tmp_path / "figures")
+    assert done.returncode == 0, done.stderr
+    drawn = {path.name for path in (tmp_path / "figures").glob("timeline_*.png")}
+    assert {"timeline_all-reduce.png", "timeline_smart.png", "timeline_ad-psgd.png"} <= drawn
