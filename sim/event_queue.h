@@ -28,6 +28,11 @@ class EventQueue {
   // Schedules the slot's event, or moves it when it is pending.
   void schedule(Slot slot, Time at, std::uint32_t tie) {
     const Node node{at.count(), (static_cast<std::uint64_t>(tie) << 32) | number(slot)};
+    if (position_[number(slot)] == kNone && vacant_) {
+      vacant_ = false;
+      return sift_down(0, node);
+    }
+    fill_vacancy();
     const std::uint32_t where = position_[number(slot)];
     if (where == kNone) {
       heap_.push_back(node);
@@ -40,6 +45,7 @@ class EventQueue {
   }
   // Does nothing when the slot has no pending event.
   void cancel(Slot slot) {
+    fill_vacancy();
     const std::uint32_t where = position_[number(slot)];
     if (where == kNone) return;
     position_[number(slot)] = kNone;
@@ -53,17 +59,18 @@ class EventQueue {
     }
   }
   [[nodiscard]] bool pending(Slot slot) const { return position_[number(slot)] != kNone; }
-  [[nodiscard]] bool empty() const { return heap_.empty(); }
-  [[nodiscard]] std::uint32_t size() const { return static_cast<std::uint32_t>(heap_.size()); }
+  [[nodiscard]] bool empty() const { return size() == 0; }
+  [[nodiscard]] std::uint32_t size() const { return static_cast<std::uint32_t>(heap_.size()) - (vacant_ ? 1 : 0); }
 
   // The earliest event; the queue is not empty.
-  [[nodiscard]] Entry top() const { return {Time{heap_[0].at}, heap_[0].slot()}; }
+  [[nodiscard]] Entry top() {
+    fill_vacancy();
+    return {Time{heap_[0].at}, heap_[0].slot()};
+  }
   Entry pop() {
     const Entry first = top();
     position_[number(first.slot)] = kNone;
-    const Node last = heap_.back();
-    heap_.pop_back();
-    if (!heap_.empty()) sift_down(0, last);
+    vacant_ = true;
     return first;
   }
 
@@ -76,10 +83,20 @@ class EventQueue {
     std::uint64_t tie_and_slot;
 
     [[nodiscard]] Slot slot() const { return Slot{static_cast<std::uint32_t>(tie_and_slot)}; }
-    bool operator<(const Node& other) const {
-      return at != other.at ? at < other.at : tie_and_slot < other.tie_and_slot;
-    }
+    // As one number, so that the comparison has no branch to mispredict; times are not negative.
+    bool operator<(const Node& other) const { return key() < other.key(); }
+
+   private:
+    __extension__ using Key = unsigned __int128;
+    [[nodiscard]] Key key() const { return (static_cast<Key>(at) << 64) | tie_and_slot; }
   };
+  void fill_vacancy() {
+    if (!vacant_) return;
+    vacant_ = false;
+    const Node last = heap_.back();
+    heap_.pop_back();
+    if (!heap_.empty()) sift_down(0, last);
+  }
   static std::uint32_t number(Slot slot) { return static_cast<std::uint32_t>(slot); }
 
   void put(std::uint32_t where, const Node& node) {
@@ -101,8 +118,14 @@ class EventQueue {
       if (first >= size()) break;
       const std::uint32_t end = first + kArity < size() ? first + kArity : size();
       std::uint32_t least = first;
-      for (std::uint32_t child = first + 1; child < end; ++child)
-        if (heap_[child] < heap_[least]) least = child;
+      if (end == first + kArity) {  // two pairs, then the better of both: short dependencies
+        const std::uint32_t left = first + (heap_[first + 1] < heap_[first] ? 1 : 0);
+        const std::uint32_t right = first + 2 + (heap_[first + 3] < heap_[first + 2] ? 1 : 0);
+        least = heap_[right] < heap_[left] ? right : left;
+      } else {
+        for (std::uint32_t child = first + 1; child < end; ++child)
+          if (heap_[child] < heap_[least]) least = child;
+      }
       if (!(heap_[least] < node)) break;
       put(where, heap_[least]);
       where = least;
@@ -111,6 +134,7 @@ class EventQueue {
   }
 
   std::vector<Node> heap_;
+  bool vacant_ = false;  // the first place is free since the last pop; the next new event takes it
   std::vector<std::uint32_t> position_;  // of each slot in the heap, or kNone
 };
 
