@@ -82,6 +82,8 @@ class LinkMap {
 
   // Bytes per second, as if no NIC were slow.
   [[nodiscard]] double nominal(LinkIndex link) const;
+  // Bytes per second, with the NICs that are slow now.
+  [[nodiscard]] double present(LinkIndex link) const { return network_.capacity(link); }
   // Divides the bandwidth of all NICs of `node` by `factor` > 0 (1: nominal); in a graph, that of
   // all links that end at it (a link between two slow nodes: by the larger factor).
   void slow_nic(std::uint32_t node, double factor);

@@ -157,7 +157,7 @@ void Simulation::finish(std::uint32_t number) {
 
 Time Simulation::tail(const Sync& sync) {
   planner_.plan(sync.kind, sync.members, scenario_.workload.payload / scenario_.workload.buckets, scratch_plan_);
-  return from_seconds_up(planner_.lone_seconds(scratch_plan_));
+  return from_seconds_up(planner_.lone_seconds_now(scratch_plan_));
 }
 
 void Simulation::done(std::uint32_t number) {

@@ -167,7 +167,7 @@ void TransferPlanner::measured(double bytes, TransferPlan& out) {
   ring(bytes, out);
   out.stages.front().latency = Time::zero();
   if (bytes == 0) return;
-  const double scale = lone_rate(out.loads) / curve_->at(bytes);
+  const double scale = lone_rate(out.loads, &LinkMap::nominal) / curve_->at(bytes);
   for (auto& load : out.loads) load.weight *= scale;
 }
 
@@ -239,17 +239,25 @@ void TransferPlanner::add_local_mean(double bytes, TransferPlan& out) const {
 }
 
 double TransferPlanner::lone_seconds(const TransferPlan& plan) const {
+  return lone_seconds(plan, &LinkMap::nominal);
+}
+
+double TransferPlanner::lone_seconds_now(const TransferPlan& plan) const {
+  return lone_seconds(plan, &LinkMap::present);
+}
+
+double TransferPlanner::lone_seconds(const TransferPlan& plan, Capacity capacity) const {
   double seconds = 0;
   for (const auto& stage : plan.stages) {
     seconds += static_cast<double>((stage.latency + stage.local).count()) * 1e-9;
-    if (stage.amount > 0) seconds += stage.amount / lone_rate(plan.loads_of(stage));
+    if (stage.amount > 0) seconds += stage.amount / lone_rate(plan.loads_of(stage), capacity);
   }
   return seconds;
 }
 
-double TransferPlanner::lone_rate(std::span<const Load> loads) const {
+double TransferPlanner::lone_rate(std::span<const Load> loads, Capacity capacity) const {
   double rate = std::numeric_limits<double>::infinity();
-  for (const auto& load : loads) rate = std::min(rate, links_.nominal(load.link) / load.weight);
+  for (const auto& load : loads) rate = std::min(rate, (links_.*capacity)(load.link) / load.weight);
   return rate;
 }
 

@@ -67,6 +67,8 @@ class TransferPlanner {
   // Lone duration of a plan: fixed terms plus amount over the lone rate of each stage (links at
   // their nominal capacity).
   [[nodiscard]] double lone_seconds(const TransferPlan& plan) const;
+  // The same with the NICs that are slow now.
+  [[nodiscard]] double lone_seconds_now(const TransferPlan& plan) const;
 
   // Divides the bandwidth of all NICs of `node` by `factor` (1: nominal). Link stragglers. In a
   // graph of links: of all links that end at the node.
@@ -90,7 +92,10 @@ class TransferPlanner {
   // Ends a stage of `steps` times the slowest hop's latency.
   void close_stage(StageLoads& loads, std::uint64_t steps, double amount, TransferPlan& out) const;
   void add_local_mean(double bytes, TransferPlan& out) const;
-  [[nodiscard]] double lone_rate(std::span<const Load> loads) const;
+  // `capacity`: of a link, nominal or present.
+  using Capacity = double (LinkMap::*)(LinkIndex) const;
+  [[nodiscard]] double lone_rate(std::span<const Load> loads, Capacity capacity) const;
+  [[nodiscard]] double lone_seconds(const TransferPlan& plan, Capacity capacity) const;
 
   LinkMap links_;
   Collective collective_ = Collective::Ring;

@@ -132,6 +132,15 @@ TEST_CASE("simulation: overlapped all-reduce shows max(T(B/k), T - (1 - 1/k) bac
   }
 }
 
+TEST_CASE(
+    "simulation: the last bucket of an overlapped all-reduce crosses a slow NIC at its slow rate") {
+  Scenario scenario = four({"all-reduce", {{"overlap", true}}});
+  scenario.workload.buckets = 10;  // of 4 times the payload's time, all but the last is hidden
+  scenario.link_stragglers = {
+      {.nodes = {2}, .enter_per_second = 1e9, .leave_per_second = 0, .factor = 4}};
+  check_step(run(scenario), 0.1 + 4 * kRingOf4 / 10, 20, 3);
+}
+
 TEST_CASE("simulation: without overlap, buckets change nothing") {
   Scenario scenario = four({"all-reduce"});
   const double without = run(scenario).elapsed_seconds;
