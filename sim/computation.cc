@@ -7,15 +7,15 @@
 
 namespace cohort {
 
-Computation::Computation(EventQueue& queue, std::uint32_t workers, double interference)
-    : queue_(queue), stretch_(1 + interference) {
+Computation::Computation(EventQueue& queue, std::uint32_t workers, double interference, Time report)
+    : queue_(queue), stretch_(1 + interference), report_(report) {
   if (interference > 0) segments_.resize(workers);
 }
 
 void Computation::begin(std::uint32_t worker, Time begin, Time work, std::uint32_t tie, Time now) {
-  if (work > Time::max() - begin) throw InputError("", "the simulated time exceeds 292 years");
+  if (work > Time::max() - report_ - begin) throw InputError("", "the simulated time exceeds 292 years");
   if (segments_.empty()) {
-    queue_.schedule(Slot{worker}, std::max(now, begin + work), tie);
+    queue_.schedule(Slot{worker}, std::max(now, begin + work) + report_, tie);
     return;
   }
   Segment& segment = segments_[worker];

@@ -13,8 +13,9 @@ namespace cohort {
 
 class Computation {
  public:
-  // Worker w's segment ends as an event of slot w. `queue` outlives this.
-  Computation(EventQueue& queue, std::uint32_t workers, double interference);
+  // Worker w's segment ends as an event of slot w, which comes `report` after its end (none with interference). `queue` outlives
+  // this.
+  Computation(EventQueue& queue, std::uint32_t workers, double interference, Time report);
 
   // `work` was begun at `begin`, which may lie before `now` (a worker that went on by itself). Throws InputError when the end
   // lies beyond what 64-bit nanoseconds can name.
@@ -38,6 +39,7 @@ class Computation {
 
   EventQueue& queue_;
   double stretch_;                 // 1 + q
+  Time report_;
   std::vector<Segment> segments_;  // by worker; empty without interference
 };
 

@@ -18,6 +18,7 @@ class Coordination {
 
   [[nodiscard]] bool immediate() const { return latency_ == Time{} && service_ == Time{}; }
   [[nodiscard]] Time latency() const { return latency_; }
+  [[nodiscard]] bool queues() const { return service_ > Time{}; }
 
   // A message reaches the server, or is to leave it, at `now`; returns when it has been served.
   Time serve(Time now) { return busy_until_ = std::max(now, busy_until_) + service_; }

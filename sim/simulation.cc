@@ -46,8 +46,9 @@ Simulation::Simulation(const Scenario& scenario, const SimulateOptions& options)
       policy_(make_policy(*scenario.policy, scenario.options, topology_, scenario.seed), topology_, options.log),
       planner_(scenario.cluster, topology_, planner_options(scenario.options), network_),
       transfers_(queue_, network_),
-      computation_(queue_, topology_.workers(), scenario.workload.interference),
       coordination_(scenario.policy->where, scenario.cluster.coordination_latency, scenario.cluster.coordination_service),
+      report_(coordination_.queues() || scenario.workload.interference > 0 ? Time{} : coordination_.latency()),
+      computation_(queue_, topology_.workers(), scenario.workload.interference, report_),
       step_times_(base_times(scenario, topology_.workers()), scenario.stragglers, topology_, scenario.seed),
       progress_(topology_.workers()),
       connectivity_(topology_.workers() + topology_.servers()),
@@ -175,6 +176,7 @@ void Simulation::fold_open_intervals() {
   for (std::uint32_t worker = 0; worker < workers_.size(); ++worker) {
     const Worker& state = workers_[worker];
     if (state.state == State::Ended) continue;
+    if (reports(state)) computed(worker, state.since + state.compute);
     const bool computing = state.state == State::Computing || state.state == State::ComputingLate;
     if (state.since < now_) spent(worker, computing ? Spent::Compute : Spent::Wait, state.since, now_);
   }

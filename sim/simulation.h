@@ -108,6 +108,8 @@ class Simulation {
   void begin_compute(std::uint32_t worker, Time begin);
   void early_ready(std::uint32_t worker);
   void compute_ended(std::uint32_t worker);
+  void computed(std::uint32_t worker, Time end);
+  [[nodiscard]] bool reports(const Worker& state) const;
   void late_compute_ended(std::uint32_t worker);
   void arrive(std::uint32_t worker);
   void hand_over(std::uint32_t worker, bool early);
@@ -148,8 +150,9 @@ class Simulation {
   FairShare network_;
   TransferPlanner planner_;
   Transfers transfers_;
-  Computation computation_;
   Coordination coordination_;
+  Time report_;  // the trip of a ready, where it is part of the event that ends a computation
+  Computation computation_;
   StepTimes step_times_;
   Statistics statistics_;
   Progress progress_;

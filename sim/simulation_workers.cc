@@ -53,19 +53,28 @@ void Simulation::early_ready(std::uint32_t worker) {
 }
 
 void Simulation::compute_ended(std::uint32_t worker) {
-  Worker& state = workers_[worker];
   computation_.end(worker);
-  const Time took = now_ - state.since;
-  if (observers_.steps) observers_.steps->push_back({WorkerId{worker}, state.step, state.compute, took});
-  spent(worker, Spent::Compute, state.since, now_);
-  state.compute = took;
-  state.since = now_;
-  if (coordination_.immediate()) {
+  computed(worker, now_ - report_);
+  if (coordination_.immediate() || report_ > Time{}) {
     hand_over(worker, false);
   } else {
-    state.state = State::Arriving;
-    queue_.schedule(Slot{worker}, now_ + coordination_.latency(), state.tie);
+    queue_.schedule(Slot{worker}, now_ + coordination_.latency(), workers_[worker].tie);
   }
+}
+
+void Simulation::computed(std::uint32_t worker, Time end) {
+  Worker& state = workers_[worker];
+  const Time took = end - state.since;
+  if (observers_.steps) observers_.steps->push_back({WorkerId{worker}, state.step, state.compute, took});
+  spent(worker, Spent::Compute, state.since, end);
+  state.compute = took;
+  state.since = end;
+  state.state = State::Arriving;
+}
+
+// Its computation has ended, but the event that says so is still on its way to the group generator.
+bool Simulation::reports(const Worker& state) const {
+  return report_ > Time{} && state.state == State::Computing && state.since + state.compute <= now_;
 }
 
 void Simulation::late_compute_ended(std::uint32_t worker) {
@@ -169,6 +178,7 @@ void Simulation::lose(std::uint32_t worker) {
   for (std::uint32_t i = 0; i < syncs_.size(); ++i)
     if (std::ranges::any_of(syncs_[i].members, [&](const Member& member) { return index(member.worker) == worker; }))
       broken.push_back(i);
+  if (reports(state)) computed(worker, state.since + state.compute);
   const bool computing = state.state == State::Computing || state.state == State::ComputingLate;
   if (computing) spent(worker, Spent::Compute, state.since, now_);
   state.lost = true;
