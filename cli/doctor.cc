@@ -44,23 +44,32 @@ std::vector<Finding> examine() {
   const auto python = python_with_plots();
   return {
       {"python3", has_program("python3"), "figures", "apt install python3"},
-      {"matplotlib", has_python_module(python, "matplotlib"), "figures", "apt install python3-matplotlib"},
+      {"matplotlib", has_python_module(python, "matplotlib"), "figures",
+       "apt install python3-matplotlib"},
       {"pandas", has_python_module(python, "pandas"), "figures", "apt install python3-pandas"},
-      {"pytest", has_python_module(python, "pytest"), "tests of the command line", "apt install python3-pytest"},
-      {"SimGrid", has_library("libsimgrid.so"), "comparison of simulated times", "apt install libsimgrid-dev"},
-      {"MPI", has_program("mpirun"), "real runs (a later version)", "apt install libopenmpi-dev openmpi-bin"},
-      {"CUDA driver", has_library("libcuda.so.1"), "real runs on GPUs (a later version)", "the vendor's GPU driver"},
-      {"NCCL", has_library("libnccl.so.2"), "real runs on GPUs (a later version)", "apt install libnccl2"},
-      {"network namespaces", can_make_network_namespaces(), "a testbed on one machine (a later version)", "run as root"},
+      {"pytest", has_python_module(python, "pytest"), "tests of the command line",
+       "apt install python3-pytest"},
+      {"SimGrid", has_library("libsimgrid.so"), "comparison of simulated times",
+       "apt install libsimgrid-dev"},
+      {"MPI", has_program("mpirun"), "real runs (a later version)",
+       "apt install libopenmpi-dev openmpi-bin"},
+      {"CUDA driver", has_library("libcuda.so.1"), "real runs on GPUs (a later version)",
+       "the vendor's GPU driver"},
+      {"NCCL", has_library("libnccl.so.2"), "real runs on GPUs (a later version)",
+       "apt install libnccl2"},
+      {"network namespaces", can_make_network_namespaces(),
+       "a testbed on one machine (a later version)", "run as root"},
   };
 }
 
 int examine_machine() {
   fmt::print("cohort {}, built as C++20 by compiler {}\n", version(), __VERSION__);
-  fmt::print("{} CPUs: simulate and sweep run as many cells at once\n\n", std::thread::hardware_concurrency());
+  fmt::print("{} CPUs: simulate and sweep run as many cells at once\n\n",
+             std::thread::hardware_concurrency());
   std::vector<std::vector<std::string>> lines{{"what", "here", "for", "to get it"}};
   for (const auto& finding : examine()) {
-    lines.push_back({finding.what, finding.there ? "yes" : "no", finding.use, finding.there ? "" : finding.remedy});
+    lines.push_back({finding.what, finding.there ? "yes" : "no", finding.use,
+                     finding.there ? "" : finding.remedy});
   }
   fmt::print("{}", text_table(lines, {true, true, true, true}));
   return kDone;
@@ -69,7 +78,8 @@ int examine_machine() {
 }  // namespace
 
 void add_doctor(CLI::App& app, int& exit_code) {
-  auto* command = app.add_subcommand("doctor", "what this machine can do, and what to install for the rest");
+  auto* command =
+      app.add_subcommand("doctor", "what this machine can do, and what to install for the rest");
   command->callback([&exit_code] { exit_code = examine_machine(); });
 }
 

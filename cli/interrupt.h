@@ -1,4 +1,5 @@
-// Ctrl-C and SIGTERM as a flag that long commands look at. A second signal ends the process at once: journals are safe at any time.
+// Ctrl-C and SIGTERM as a flag that long commands look at. A second signal ends the process at
+// once: journals are safe at any time.
 #pragma once
 
 #include <atomic>

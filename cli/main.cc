@@ -1,4 +1,5 @@
-// The one binary: hands over to a subcommand, and maps every error to its exit code and one message on stderr.
+// The one binary: hands over to a subcommand, and maps every error to its exit code and one message
+// on stderr.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -7,6 +8,7 @@
 #include <cstring>
 #include <exception>
 #include <new>
+#include <system_error>
 
 #include "cli/calibrate.h"
 #include "cli/doctor.h"
@@ -32,7 +34,9 @@ int run(int argc, char** argv) {
   CLI::App app("Group-scheduling policies for data-parallel training, simulated.", "cohort");
   app.set_version_flag("--version", "cohort " + version());
   app.require_subcommand(1);
-  app.footer("Exit codes: 0 done; 1 some cells failed; 2 wrong input; 3 the environment failed; 4 a bug; 130 interrupted.");
+  app.footer(
+      "Exit codes: 0 done; 1 some cells failed; 2 wrong input; 3 the environment failed; 4 a bug; "
+      "130 interrupted.");
   int exit_code = kDone;
   add_simulate(app, exit_code);
   add_sweep(app, exit_code);
@@ -54,7 +58,8 @@ int run_and_map_errors(int argc, char** argv) {
   try {
     const int exit_code = run(argc, argv);
     if (std::fflush(stdout) != 0) {
-      return report(kEnvironmentFailed, fmt::format("cannot write the output: {}", std::strerror(errno)));
+      return report(kEnvironmentFailed,
+                    fmt::format("cannot write the output: {}", std::strerror(errno)));
     }
     return exit_code;
   } catch (const InputError& error) {
@@ -65,6 +70,9 @@ int run_and_map_errors(int argc, char** argv) {
     return report(kOurBug, fmt::format("a bug in cohort, please report it: {}", error.what()));
   } catch (const std::bad_alloc&) {
     return report(kEnvironmentFailed, "out of memory");
+  } catch (const std::system_error&
+               error) {  // files, threads, output: what the standard library or fmt met
+    return report(kEnvironmentFailed, error.what());
   } catch (const std::exception& error) {
     return report(kOurBug, fmt::format("a bug in cohort, please report it: {}", error.what()));
   }

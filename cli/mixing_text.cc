@@ -12,7 +12,8 @@ constexpr Eigen::Index kWidestShown = 32;
 
 std::string matrix_text(const MixingMatrix& matrix) {
   if (matrix.size() == 0) return "";
-  if (matrix.cols() > kWidestShown) return fmt::format("  matrix: {0} by {0}, see --json\n", matrix.cols());
+  if (matrix.cols() > kWidestShown)
+    return fmt::format("  matrix: {0} by {0}, see --json\n", matrix.cols());
   std::vector<std::vector<std::string>> lines;
   for (Eigen::Index row = 0; row < matrix.rows(); ++row) {
     lines.emplace_back(1, " ");

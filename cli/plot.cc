@@ -20,7 +20,8 @@ struct Arguments {
 // Beside the sources of the build, or where the install puts it.
 std::filesystem::path find_script() {
   const auto here = std::filesystem::read_symlink("/proc/self/exe").parent_path();
-  const std::filesystem::path candidates[] = {here / "../../plots/plot.py", here / "../share/cohort/plots/plot.py"};
+  const std::filesystem::path candidates[] = {here / "../../plots/plot.py",
+                                              here / "../share/cohort/plots/plot.py"};
   for (const auto& candidate : candidates) {
     if (std::filesystem::exists(candidate)) return candidate.lexically_normal();
   }
@@ -32,14 +33,17 @@ std::filesystem::path find_script() {
 int plot(const Arguments& arguments) {
   for (const auto& directory : arguments.directories) {
     if (!std::filesystem::is_directory(directory)) {
-      throw InputError(directory, "is no directory; allowed: directories of results (cohort sweep --out)");
+      throw InputError(directory,
+                       "is no directory; allowed: directories of results (cohort sweep --out)");
     }
   }
   std::vector<std::string> command{python_with_plots(), find_script().string()};
   command.insert(command.end(), arguments.directories.begin(), arguments.directories.end());
   if (!arguments.out.empty()) command.insert(command.end(), {"--out", arguments.out});
   const int exit_code = run_program(command);
-  if (exit_code == kCannotRun) throw EnvironmentError("cannot run python3; install python3, python3-matplotlib, python3-pandas");
+  if (exit_code == kCannotRun)
+    throw EnvironmentError(
+        "cannot run python3; install python3, python3-matplotlib, python3-pandas");
   constexpr int kKnown[] = {kDone, kWrongInput, kEnvironmentFailed, kInterrupted};
   for (const int known : kKnown) {
     if (exit_code == known) return known;
@@ -53,7 +57,8 @@ void add_plot(CLI::App& app, int& exit_code) {
   auto* command = app.add_subcommand("plot", "the figures of directories of results, PNG and SVG");
   auto arguments = std::make_shared<Arguments>();
   command->add_option("directories", arguments->directories, "directories of results")->required();
-  command->add_option("--out", arguments->out, "directory for the figures; default: beside the results");
+  command->add_option("--out", arguments->out,
+                      "directory for the figures; default: beside the results");
   command->callback([arguments, &exit_code] { exit_code = plot(*arguments); });
 }
 

@@ -1,4 +1,5 @@
-// `cohort plot DIR... --out OUT`: runs the figure scripts (plots/plot.py) on directories of results.
+// `cohort plot DIR... --out OUT`: runs the figure scripts (plots/plot.py) on directories of
+// results.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -32,14 +32,22 @@ std::string allowed(const OptionSpec& option) {
   const std::vector<std::string_view> choices(option.choices.begin(), option.choices.end());
   const auto type = [&]() -> std::string {
     switch (option.type) {
-      case OptionType::Flag: return "true, false";
-      case OptionType::Count: return fmt::format("count from {}", option.minimum);
-      case OptionType::Choice: return listed(choices);
-      case OptionType::Duration: return "time";
-      case OptionType::Bandwidth: return "bandwidth";
-      case OptionType::Graph: return listed(choices) + ", or pairs of workers";
-      case OptionType::Groups: return "list of phases of groups";
-      case OptionType::Weights: return "rows of weights";
+      case OptionType::Flag:
+        return "true, false";
+      case OptionType::Count:
+        return fmt::format("count from {}", option.minimum);
+      case OptionType::Choice:
+        return listed(choices);
+      case OptionType::Duration:
+        return "time";
+      case OptionType::Bandwidth:
+        return "bandwidth";
+      case OptionType::Graph:
+        return listed(choices) + ", or pairs of workers";
+      case OptionType::Groups:
+        return "list of phases of groups";
+      case OptionType::Weights:
+        return "rows of weights";
     }
     return "";
   };
@@ -58,10 +66,13 @@ std::string_view where_decided(const PolicyEntry& entry) {
 }
 
 void print_text(const PolicyEntry& entry) {
-  fmt::print("{}\n  {}\n  decided by: {}\n  source: {}\n", entry.name, entry.rule, where_decided(entry), entry.source);
-  std::vector<std::vector<std::string>> lines{{"  option", "default", "allowed", "meaning", "source"}};
+  fmt::print("{}\n  {}\n  decided by: {}\n  source: {}\n", entry.name, entry.rule,
+             where_decided(entry), entry.source);
+  std::vector<std::vector<std::string>> lines{
+      {"  option", "default", "allowed", "meaning", "source"}};
   for (const auto& option : entry.options) {
-    lines.push_back({"  " + option.name, default_text(option), allowed(option), option.description, option.source});
+    lines.push_back({"  " + option.name, default_text(option), allowed(option), option.description,
+                     option.source});
   }
   fmt::print("{}\n", text_table(lines, std::vector<bool>(lines.front().size(), true)));
 }
@@ -70,11 +81,12 @@ OrderedJson json_of(const PolicyEntry& entry) {
   OrderedJson options = OrderedJson::array();
   for (const auto& option : entry.options) {
     const bool has_default = !std::holds_alternative<std::monostate>(option.default_value);
-    options.push_back({{"name", option.name},
-                       {"default", has_default ? OrderedJson(default_text(option)) : OrderedJson(nullptr)},
-                       {"allowed", allowed(option)},
-                       {"description", option.description},
-                       {"source", option.source}});
+    options.push_back(
+        {{"name", option.name},
+         {"default", has_default ? OrderedJson(default_text(option)) : OrderedJson(nullptr)},
+         {"allowed", allowed(option)},
+         {"description", option.description},
+         {"source", option.source}});
   }
   return {{"name", entry.name},
           {"decided", entry.where == Where::Central ? "central" : "local"},
@@ -97,7 +109,8 @@ std::vector<const PolicyEntry*> chosen(const std::string& name) {
 // Nodes of `per_node` workers; the last one may have fewer.
 std::vector<std::uint32_t> nodes_of(const Arguments& arguments) {
   std::vector<std::uint32_t> nodes(arguments.workers / arguments.per_node, arguments.per_node);
-  if (arguments.workers % arguments.per_node > 0) nodes.push_back(arguments.workers % arguments.per_node);
+  if (arguments.workers % arguments.per_node > 0)
+    nodes.push_back(arguments.workers % arguments.per_node);
   return nodes;
 }
 
@@ -110,7 +123,8 @@ int show_mixing(const Arguments& arguments, const std::vector<const PolicyEntry*
     const Topology topology(nodes, servers_needed(*entry, options));
     entry->check(options, topology);
     const auto report = mixing_report(*entry, options, topology, kMixingSeed);
-    text += fmt::format("{}, {} workers on {} nodes\n{}\n", entry->name, arguments.workers, nodes.size(), mixing_text(report));
+    text += fmt::format("{}, {} workers on {} nodes\n{}\n", entry->name, arguments.workers,
+                        nodes.size(), mixing_text(report));
     list.push_back({{"name", entry->name}, {"mixing", mixing_json(report)}});
   }
   const OrderedJson all{{"policies", std::move(list)}};
@@ -134,13 +148,16 @@ int list_policies(const Arguments& arguments) {
 }  // namespace
 
 void add_policies(CLI::App& app, int& exit_code) {
-  auto* command = app.add_subcommand("policies", "what policies there are, with every option, default and source");
+  auto* command = app.add_subcommand(
+      "policies", "what policies there are, with every option, default and source");
   auto arguments = std::make_shared<Arguments>();
   command->add_option("name", arguments->name, "one policy; default: all");
   command->add_flag("--json", arguments->json, "print JSON");
   command->add_flag("--mixing", arguments->mixing, "print mixing matrices and rates");
-  command->add_option("--workers", arguments->workers, "for --mixing; default 16")->check(CLI::Range(1U, 512U));
-  command->add_option("--per-node", arguments->per_node, "for --mixing; default 4")->check(CLI::Range(1U, 512U));
+  command->add_option("--workers", arguments->workers, "for --mixing; default 16")
+      ->check(CLI::Range(1U, 512U));
+  command->add_option("--per-node", arguments->per_node, "for --mixing; default 4")
+      ->check(CLI::Range(1U, 512U));
   command->callback([arguments, &exit_code] { exit_code = list_policies(*arguments); });
 }
 

@@ -1,4 +1,5 @@
-// `cohort policies [NAME]`: what policies there are, with every option, its default and its source; mixing matrices and rates.
+// `cohort policies [NAME]`: what policies there are, with every option, its default and its source;
+// mixing matrices and rates.
 #pragma once
 
 #include <CLI/CLI.hpp>

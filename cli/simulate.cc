@@ -34,14 +34,23 @@ int simulate_spec(const Arguments& arguments) {
   }
   const Experiment experiment(arguments.spec.spec, arguments.spec.sets);
   if (!experiment.axes().pointers().empty()) {
-    for (std::uint64_t cell = 0; cell < experiment.axes().cells(); ++cell) static_cast<void>(experiment.cell(cell));
-    fmt::print(stderr, "cohort: the spec has a sweep of {} cells; this is its base cell alone (all of them: cohort sweep)\n",
+    for (std::uint64_t cell = 0; cell < experiment.axes().cells(); ++cell)
+      static_cast<void>(experiment.cell(cell));
+    fmt::print(stderr,
+               "cohort: the spec has a sweep of {} cells; this is its base cell alone (all of "
+               "them: cohort sweep)\n",
                experiment.axes().cells());
   }
   ProgressDisplay display("runs");
-  BaseRunOptions options{.out = {}, .timeline = arguments.timeline, .jobs = arguments.spec.jobs, .stop = &stop_requested(), .progress = {}};
+  BaseRunOptions options{.out = {},
+                         .timeline = arguments.timeline,
+                         .jobs = arguments.spec.jobs,
+                         .stop = &stop_requested(),
+                         .progress = {}};
   if (!arguments.out.empty()) options.out = arguments.out;
-  options.progress = [&](std::size_t finished, std::size_t total) { display.update(finished, total); };
+  options.progress = [&](std::size_t finished, std::size_t total) {
+    display.update(finished, total);
+  };
   const auto report = run_base(experiment, options);
   if (report.stopped) {
     fmt::print(stderr, "cohort: interrupted; nothing was written\n");
@@ -54,12 +63,14 @@ int simulate_spec(const Arguments& arguments) {
 }  // namespace
 
 void add_simulate(CLI::App& app, int& exit_code) {
-  auto* command = app.add_subcommand("simulate", "one scenario: every policy and seed of a spec, its sweep left aside");
+  auto* command = app.add_subcommand(
+      "simulate", "one scenario: every policy and seed of a spec, its sweep left aside");
   auto arguments = std::make_shared<Arguments>();
   arguments->spec.add_to(*command);
   command->add_flag("--json", arguments->json, "print {\"runs\": [...]} instead of a table");
   command->add_option("--out", arguments->out, "directory for results, manifest and event log");
-  command->add_flag("--timeline", arguments->timeline, "write timeline.json (Chrome/Perfetto) to --out");
+  command->add_flag("--timeline", arguments->timeline,
+                    "write timeline.json (Chrome/Perfetto) to --out");
   command->callback([arguments, &exit_code] { exit_code = simulate_spec(*arguments); });
 }
 

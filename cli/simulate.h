@@ -1,4 +1,5 @@
-// `cohort simulate SPEC`: the base scenario of a spec, every policy and seed; a table, JSON, or files.
+// `cohort simulate SPEC`: the base scenario of a spec, every policy and seed; a table, JSON, or
+// files.
 #pragma once
 
 #include <CLI/CLI.hpp>

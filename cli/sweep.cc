@@ -20,13 +20,15 @@ struct Arguments {
 
 void say_what_was_done(const SweepReport& report, const std::string& out) {
   if (report.damaged > 0) {
-    fmt::print(stderr, "cohort: {} damaged lines of {}/journal.jsonl were left out\n", report.damaged, out);
+    fmt::print(stderr, "cohort: {} damaged lines of {}/journal.jsonl were left out\n",
+               report.damaged, out);
   }
   if (report.computed == 0 && !report.published) {
     fmt::print(stderr, "cohort: {}: finished before, nothing to do ({} rows)\n", out, report.rows);
   } else {
-    fmt::print(stderr, "cohort: {}: {} rows, {} computed now; results.csv, results.jsonl, manifest.json\n", out,
-               report.rows, report.computed);
+    fmt::print(stderr,
+               "cohort: {}: {} rows, {} computed now; results.csv, results.jsonl, manifest.json\n",
+               out, report.rows, report.computed);
   }
   if (report.failed > 0) {
     fmt::print(stderr, "cohort: {} rows failed; their column \"error\" says why\n", report.failed);
@@ -38,13 +40,19 @@ int sweep_spec(const Arguments& arguments) {
   SweepReport report;
   {
     ProgressDisplay display("rows");
-    SweepOptions options{.out = arguments.out, .jobs = arguments.spec.jobs, .stop = &stop_requested(), .progress = {}};
-    options.progress = [&](std::size_t finished, std::size_t total) { display.update(finished, total); };
+    SweepOptions options{.out = arguments.out,
+                         .jobs = arguments.spec.jobs,
+                         .stop = &stop_requested(),
+                         .progress = {}};
+    options.progress = [&](std::size_t finished, std::size_t total) {
+      display.update(finished, total);
+    };
     report = run_sweep(experiment, options);
   }
   if (report.finished < report.rows) {
-    fmt::print(stderr, "cohort: interrupted with {} of {} rows finished; the same command resumes\n", report.finished,
-               report.rows);
+    fmt::print(stderr,
+               "cohort: interrupted with {} of {} rows finished; the same command resumes\n",
+               report.finished, report.rows);
     return kInterrupted;
   }
   say_what_was_done(report, arguments.out);
@@ -54,10 +62,12 @@ int sweep_spec(const Arguments& arguments) {
 }  // namespace
 
 void add_sweep(CLI::App& app, int& exit_code) {
-  auto* command = app.add_subcommand("sweep", "every cell of a spec's sweep, policy and seed; resumable");
+  auto* command =
+      app.add_subcommand("sweep", "every cell of a spec's sweep, policy and seed; resumable");
   auto arguments = std::make_shared<Arguments>();
   arguments->spec.add_to(*command);
-  command->add_option("--out", arguments->out, "directory of results: new, or to resume")->required();
+  command->add_option("--out", arguments->out, "directory of results: new, or to resume")
+      ->required();
   command->callback([arguments, &exit_code] { exit_code = sweep_spec(*arguments); });
 }
 

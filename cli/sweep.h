@@ -1,4 +1,5 @@
-// `cohort sweep SPEC --out DIR`: every cell of a spec, policy and seed, into a directory of results; resumable.
+// `cohort sweep SPEC --out DIR`: every cell of a spec, policy and seed, into a directory of
+// results; resumable.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -15,7 +15,10 @@ namespace {
 class BaseRun {
  public:
   BaseRun(const Experiment& experiment, const BaseRunOptions& options)
-      : experiment_(experiment), options_(options), plan_(plan_rows(experiment, Cells::BaseOnly)), rows_(plan_.size()) {}
+      : experiment_(experiment),
+        options_(options),
+        plan_(plan_rows(experiment, Cells::BaseOnly)),
+        rows_(plan_.size()) {}
 
   BaseRunReport run() {
     if (options_.out) {
@@ -23,9 +26,11 @@ class BaseRun {
       check_same_spec(plan_, *directory_);
     }
     PoolOptions pool{.jobs = options_.jobs, .stop = options_.stop, .tick = {}};
-    if (options_.progress) pool.tick = [this](std::size_t done) { options_.progress(done, rows_.size()); };
+    if (options_.progress)
+      pool.tick = [this](std::size_t done) { options_.progress(done, rows_.size()); };
     try {
-      const auto done = run_pool(rows_.size(), [this](std::size_t i) { run_one(i); }, pool);
+      const auto done = run_pool(
+          rows_.size(), [this](std::size_t i) { run_one(i); }, pool);
       if (done < rows_.size()) return stopped();
     } catch (const Interrupted&) {
       return stopped();
@@ -39,7 +44,8 @@ class BaseRun {
  private:
   void run_one(std::size_t i) {
     const auto& row = plan_[i];
-    const auto scenario = experiment_.base().scenario(experiment_.base().policies[row.policy], row.seed);
+    const auto scenario =
+        experiment_.base().scenario(experiment_.base().policies[row.policy], row.seed);
     if (!directory_) {
       rows_[i] = run_row(scenario, options_.stop);
       return;

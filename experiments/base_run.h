@@ -1,7 +1,9 @@
-// Runs the base cell of a spec: every policy and seed, its sweep left aside. With a directory, also records events and timelines.
+// Runs the base cell of a spec: every policy and seed, its sweep left aside. With a directory, also
+// records events and timelines.
 //
-//   events.jsonl    per run one line {"run": {policy, label, seed, options, topology}}, then its log (traces/run_log.h)
-//   timeline.json   of the first run; timeline-2.json of the second row, and so on (sim/timeline.h)
+//   events.jsonl    per run one line {"run": {policy, label, seed, options, topology}}, then its
+//   log (traces/run_log.h) timeline.json   of the first run; timeline-2.json of the second row, and
+//   so on (sim/timeline.h)
 #pragma once
 
 #include <atomic>

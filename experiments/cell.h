@@ -1,5 +1,5 @@
-// One cell of a sweep, resolved: every value is there, checked, and in the simulator's units. A cell has several policies and
-// seeds; each pair of them is one scenario and one row of results.
+// One cell of a sweep, resolved: every value is there, checked, and in the simulator's units. A
+// cell has several policies and seeds; each pair of them is one scenario and one row of results.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,8 @@ struct Cell {
   StopRule stop;
   std::optional<std::uint64_t> warmup_steps;
   std::vector<std::uint64_t> seeds;
-  std::vector<std::uint64_t> trace_fingerprints;  // of the contents of recorded traces, in the spec's order
+  std::vector<std::uint64_t>
+      trace_fingerprints;  // of the contents of recorded traces, in the spec's order
 
   [[nodiscard]] std::uint32_t workers() const {
     return static_cast<std::uint32_t>(cluster.compute_factor.size());

@@ -14,7 +14,8 @@ auto in_file(const std::filesystem::path& file, const std::string& context, Read
   try {
     return read();
   } catch (const InputError& error) {
-    throw InputError(fmt::format("{}: {}", file.string(), error.where()), error.complaint() + context);
+    throw InputError(fmt::format("{}: {}", file.string(), error.where()),
+                     error.complaint() + context);
   }
 }
 
@@ -25,7 +26,8 @@ Experiment::Experiment(std::filesystem::path file, const std::vector<std::string
       document_(read_json_file(file_)),
       files_(std::make_unique<SpecFiles>(file_.parent_path())) {
   if (!document_.is_object()) {
-    throw InputError(file_.string() + ": /", fmt::format("found {}; allowed: an object", shown(document_)));
+    throw InputError(file_.string() + ": /",
+                     fmt::format("found {}; allowed: an object", shown(document_)));
   }
   for (const auto& argument : sets) {
     const auto setting = parse_setting(argument);

@@ -1,7 +1,8 @@
-// One spec file, read and checked as a whole: the base scenario, the axes of its sweep, and any cell of it on demand.
+// One spec file, read and checked as a whole: the base scenario, the axes of its sweep, and any
+// cell of it on demand.
 //
-// Cells are resolved when asked for, not kept: a sweep of a million cells costs no memory here. cell() may be called from several
-// threads at once.
+// Cells are resolved when asked for, not kept: a sweep of a million cells costs no memory here.
+// cell() may be called from several threads at once.
 #pragma once
 
 #include <filesystem>
@@ -17,8 +18,8 @@ namespace cohort {
 
 class Experiment {
  public:
-  // Reads the file, applies `sets` ("POINTER=VALUE" each) in order, and checks the base scenario and the axes. Throws InputError
-  // with file and place.
+  // Reads the file, applies `sets` ("POINTER=VALUE" each) in order, and checks the base scenario
+  // and the axes. Throws InputError with file and place.
   Experiment(std::filesystem::path file, const std::vector<std::string>& sets);
 
   [[nodiscard]] const std::filesystem::path& file() const { return file_; }

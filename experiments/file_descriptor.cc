@@ -12,7 +12,8 @@
 namespace cohort {
 
 void throw_errno(const std::filesystem::path& path, std::string_view what) {
-  throw EnvironmentError(fmt::format("{}: cannot {}: {}", path.string(), what, std::strerror(errno)));
+  throw EnvironmentError(
+      fmt::format("{}: cannot {}: {}", path.string(), what, std::strerror(errno)));
 }
 
 FileDescriptor::FileDescriptor(const std::filesystem::path& path, int flags)

@@ -32,7 +32,8 @@ class FileDescriptor {
   std::filesystem::path path_;
 };
 
-// Writes a file beside `path`, flushes it to the disk and renames it into place: readers see the old or the new content, whole.
+// Writes a file beside `path`, flushes it to the disk and renames it into place: readers see the
+// old or the new content, whole.
 void replace_file(const std::filesystem::path& path, std::string_view content);
 
 // EnvironmentError "PATH: cannot WHAT: reason", from errno.

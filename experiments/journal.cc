@@ -57,7 +57,8 @@ void Journal::load(const std::string& text, const std::string& header) {
   const auto first = text.substr(0, text.find('\n') + 1);
   if (first != header) {
     const bool journal = first.starts_with(R"({"journal":)");
-    throw InputError(path_.string(), journal ? "was written by another version: " + first.substr(0, first.size() - 1)
+    throw InputError(path_.string(), journal ? "was written by another version: " +
+                                                   first.substr(0, first.size() - 1)
                                              : "is no journal of results");
   }
   std::size_t from = header.size();

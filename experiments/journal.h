@@ -1,9 +1,10 @@
-// The finished rows of a sweep, one JSON line each, appended as they come: what kill -9 and full disks cannot take back.
+// The finished rows of a sweep, one JSON line each, appended as they come: what kill -9 and full
+// disks cannot take back.
 //
 //   {"journal":1,"version":"0.1.0","crc32":"xxxxxxxx"}
 //   {"key":"16 hex digits","row":{...},"crc32":"xxxxxxxx"}
-// The checksum (CRC-32) covers the line up to ,"crc32". A line that fails it is ignored; a torn last line is cut off before the
-// next is appended.
+// The checksum (CRC-32) covers the line up to ,"crc32". A line that fails it is ignored; a torn
+// last line is cut off before the next is appended.
 #pragma once
 
 #include <cstdint>
@@ -20,15 +21,16 @@ class Journal {
  public:
   using Rows = std::unordered_map<std::uint64_t, std::string>;  // text of the row by key
 
-  // Opens or creates. Throws InputError when the file is no journal, or of another version; EnvironmentError.
+  // Opens or creates. Throws InputError when the file is no journal, or of another version;
+  // EnvironmentError.
   Journal(const std::filesystem::path& file, const std::string& version);
 
   // As on the disk when it was opened.
   [[nodiscard]] const Rows& rows() const { return rows_; }
   [[nodiscard]] std::size_t damaged_lines() const { return damaged_lines_; }
 
-  // May be called from several threads. Once it has returned, the row survives the end of this process; after sync(), of the
-  // machine.
+  // May be called from several threads. Once it has returned, the row survives the end of this
+  // process; after sync(), of the machine.
   void append(std::uint64_t key, const std::string& row);
   void sync();
 

@@ -31,21 +31,22 @@ Json resolved_base(const Cell& cell) {
 }  // namespace
 
 std::string manifest_text(const Experiment& experiment, const RunFacts& facts) {
-  OrderedJson manifest{{"name", experiment.name()},
-                       {"command", facts.command},
-                       {"cohort_version", version()},
-                       {"compiler", __VERSION__},
-                       {"spec_file", experiment.file().filename().string()},
-                       {"finished_at", fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)))},
-                       {"wall_seconds", facts.wall.count()},
-                       {"jobs", facts.jobs},
-                       {"rows", facts.rows},
-                       {"rows_computed", facts.computed},
-                       {"rows_failed", facts.failed},
-                       {"swept", experiment.axes().pointers()},
-                       {"host", {{"name", host_name()}, {"cpus", std::thread::hardware_concurrency()}}},
-                       {"spec", experiment.document()},
-                       {"resolved", resolved_base(experiment.base())}};
+  OrderedJson manifest{
+      {"name", experiment.name()},
+      {"command", facts.command},
+      {"cohort_version", version()},
+      {"compiler", __VERSION__},
+      {"spec_file", experiment.file().filename().string()},
+      {"finished_at", fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)))},
+      {"wall_seconds", facts.wall.count()},
+      {"jobs", facts.jobs},
+      {"rows", facts.rows},
+      {"rows_computed", facts.computed},
+      {"rows_failed", facts.failed},
+      {"swept", experiment.axes().pointers()},
+      {"host", {{"name", host_name()}, {"cpus", std::thread::hardware_concurrency()}}},
+      {"spec", experiment.document()},
+      {"resolved", resolved_base(experiment.base())}};
   return manifest.dump(2, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
 }
 

@@ -1,4 +1,5 @@
-// manifest.json: what was run, on what, how long: all that is not in results.*, or may differ between equal runs.
+// manifest.json: what was run, on what, how long: all that is not in results.*, or may differ
+// between equal runs.
 #pragma once
 
 #include <chrono>
@@ -10,7 +11,7 @@
 namespace cohort {
 
 struct RunFacts {
-  std::string command;         // sweep, simulate
+  std::string command;  // sweep, simulate
   std::size_t rows = 0;
   std::size_t computed = 0;
   std::size_t failed = 0;

@@ -6,7 +6,8 @@
 
 namespace cohort {
 
-// Edit distance (insertions, deletions, substitutions and swaps of neighbours, each 1; case ignored).
+// Edit distance (insertions, deletions, substitutions and swaps of neighbours, each 1; case
+// ignored).
 [[nodiscard]] std::size_t edit_distance(std::string_view a, std::string_view b);
 
 // The first of the closest names; empty when there are no names.

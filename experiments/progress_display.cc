@@ -27,7 +27,10 @@ std::string readable(std::chrono::seconds duration) {
 }
 
 ProgressDisplay::ProgressDisplay(std::string unit)
-    : unit_(std::move(unit)), terminal_(::isatty(STDERR_FILENO) == 1), begin_(Clock::now()), last_line_(begin_) {}
+    : unit_(std::move(unit)),
+      terminal_(::isatty(STDERR_FILENO) == 1),
+      begin_(Clock::now()),
+      last_line_(begin_) {}
 
 ProgressDisplay::~ProgressDisplay() {
   if (drawn_ && terminal_) std::fputs("\n", stderr);
@@ -41,10 +44,11 @@ void ProgressDisplay::update(std::size_t finished, std::size_t total) {
   last_line_ = now;
   const double elapsed = std::chrono::duration<double>(now - begin_).count();
   const double rate = static_cast<double>(finished - *first_finished_) / elapsed;
-  const std::string left =
-      rate > 0 ? readable(std::chrono::seconds(static_cast<std::int64_t>(static_cast<double>(total - finished) / rate)))
-               : "unknown time";
-  const auto numbers = fmt::format("{} of {} {}, {:.1f}/s, {} left", finished, total, unit_, rate, left);
+  const std::string left = rate > 0 ? readable(std::chrono::seconds(static_cast<std::int64_t>(
+                                          static_cast<double>(total - finished) / rate)))
+                                    : "unknown time";
+  const auto numbers =
+      fmt::format("{} of {} {}, {:.1f}/s, {} left", finished, total, unit_, rate, left);
   if (terminal_) {
     fmt::print(stderr, "\r{} {}\x1b[K", bar(finished, total), numbers);
   } else {

@@ -1,5 +1,5 @@
-// How far a long command is: on a terminal a bar with rate and time left, redrawn in place; elsewhere a plain line every few
-// seconds. Writes to stderr.
+// How far a long command is: on a terminal a bar with rate and time left, redrawn in place;
+// elsewhere a plain line every few seconds. Writes to stderr.
 #pragma once
 
 #include <chrono>

@@ -21,15 +21,17 @@ void check_same_spec(const std::vector<PlannedRow>& plan, ResultDirectory& direc
   }
   if (foreign == 0) return;
   const auto row = Json::parse(example);
-  throw InputError("--out " + directory.path().string(),
-                   fmt::format("holds results of another spec: {} rows that this one does not ask for, such as {} with "
-                               "seed {}; nothing was changed; allowed: another directory, or a spec that only adds "
-                               "seeds, policies or values",
-                               foreign, shown(row["label"]), shown(row["seed"])));
+  throw InputError(
+      "--out " + directory.path().string(),
+      fmt::format(
+          "holds results of another spec: {} rows that this one does not ask for, such as {} with "
+          "seed {}; nothing was changed; allowed: another directory, or a spec that only adds "
+          "seeds, policies or values",
+          foreign, shown(row["label"]), shown(row["seed"])));
 }
 
-Results results_of(const Experiment& experiment, const std::vector<PlannedRow>& plan, const Journal::Rows& rows,
-                   bool columns) {
+Results results_of(const Experiment& experiment, const std::vector<PlannedRow>& plan,
+                   const Journal::Rows& rows, bool columns) {
   Results results;
   results.csv = csv_header(columns ? experiment.axes().pointers() : std::vector<std::string>{});
   for (const auto& row : plan) {

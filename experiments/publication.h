@@ -1,4 +1,5 @@
-// The published files of a result directory, made from finished rows: results.jsonl and results.csv, in canonical order.
+// The published files of a result directory, made from finished rows: results.jsonl and
+// results.csv, in canonical order.
 #pragma once
 
 #include <cstddef>
@@ -18,10 +19,12 @@ struct Results {
   std::size_t failed = 0;
 };
 
-// Throws InputError when the directory holds rows that are not in the plan: it belongs to another spec.
+// Throws InputError when the directory holds rows that are not in the plan: it belongs to another
+// spec.
 void check_same_spec(const std::vector<PlannedRow>& plan, ResultDirectory& directory);
 
-// `rows` has every key of the plan. A base-only plan of a spec with a sweep has no columns of settings: `columns` false.
+// `rows` has every key of the plan. A base-only plan of a spec with a sweep has no columns of
+// settings: `columns` false.
 [[nodiscard]] Results results_of(const Experiment& experiment, const std::vector<PlannedRow>& plan,
                                  const Journal::Rows& rows, bool columns = true);
 

@@ -18,7 +18,8 @@ StopRule read_stop(const SpecNode& node) {
   constexpr Time kLongestRun = std::chrono::hours(24 * 365 * 100);
   node.only_keys({"steps_per_worker", "total_steps", "seconds"}, {"loss"});
   StopRule stop;
-  if (const auto steps = node.find("steps_per_worker")) stop.steps_per_worker = steps->count(1, kMostSteps);
+  if (const auto steps = node.find("steps_per_worker"))
+    stop.steps_per_worker = steps->count(1, kMostSteps);
   if (const auto steps = node.find("total_steps")) stop.total_steps = steps->count(1, kMostSteps);
   if (const auto seconds = node.find("seconds")) stop.seconds = seconds->positive_time(kLongestRun);
   if (node.json().empty()) node.refuse("at least one of steps_per_worker, total_steps, seconds");
@@ -42,7 +43,8 @@ std::vector<std::uint64_t> read_seeds(const SpecNode& list) {
 
 Cell read_cell(const Json& document, SpecFiles& files) {
   const SpecNode spec(document);
-  spec.only_keys({"name", "cluster", "workload", "stragglers", "policies", "stop", "warmup_steps", "seeds", "sweep"},
+  spec.only_keys({"name", "cluster", "workload", "stragglers", "policies", "stop", "warmup_steps",
+                  "seeds", "sweep"},
                  {"measure", "run"});
   if (const auto name = spec.find("name")) static_cast<void>(name->text("a text"));
   Cell cell;
@@ -51,10 +53,11 @@ Cell read_cell(const Json& document, SpecFiles& files) {
   cell.stop = read_stop(spec.need("stop"));
   StragglersOfSpec stragglers;
   if (const auto list = spec.find("stragglers")) {
-    const StragglerLimits limits{.workers = cell.workers(),
-                                 .nodes = static_cast<std::uint32_t>(cell.cluster.gpus_per_node.size()),
-                                 .has_nics = cell.cluster.links.empty(),
-                                 .steps_per_worker = cell.stop.steps_per_worker};
+    const StragglerLimits limits{
+        .workers = cell.workers(),
+        .nodes = static_cast<std::uint32_t>(cell.cluster.gpus_per_node.size()),
+        .has_nics = cell.cluster.links.empty(),
+        .steps_per_worker = cell.stop.steps_per_worker};
     stragglers = read_stragglers(*list, limits, files);
   }
   cell.workload = read_workload(spec.need("workload"), stragglers.recorded_median.has_value());
@@ -63,7 +66,8 @@ Cell read_cell(const Json& document, SpecFiles& files) {
   cell.link_stragglers = std::move(stragglers.links);
   cell.trace_fingerprints = std::move(stragglers.trace_fingerprints);
   cell.policies = read_policies(spec.need("policies"), cell.cluster);
-  if (const auto warmup = spec.find("warmup_steps")) cell.warmup_steps = warmup->count(0, kMostSteps);
+  if (const auto warmup = spec.find("warmup_steps"))
+    cell.warmup_steps = warmup->count(0, kMostSteps);
   cell.seeds = {1};
   if (const auto seeds = spec.find("seeds")) cell.seeds = read_seeds(*seeds);
   return cell;

@@ -1,5 +1,5 @@
-// Reads one scenario of a spec: everything but `name` and `sweep`. The keys are those of docs and `cohort` --help; every value
-// is checked before anything is allocated for it.
+// Reads one scenario of a spec: everything but `name` and `sweep`. The keys are those of docs and
+// `cohort` --help; every value is checked before anything is allocated for it.
 #pragma once
 
 #include "experiments/cell.h"

@@ -31,7 +31,8 @@ std::vector<std::uint32_t> read_gpus_per_node(const SpecNode& cluster) {
   std::uint64_t total = 0;
   for (std::size_t i = 0; i < gpus.json().size(); ++i) {
     total += gpus.at(i).count(1, kMostWorkers);
-    if (total > kMostWorkers) gpus.at(i).refuse(fmt::format("at most {} workers in all", kMostWorkers));
+    if (total > kMostWorkers)
+      gpus.at(i).refuse(fmt::format("at most {} workers in all", kMostWorkers));
     result.push_back(static_cast<std::uint32_t>(gpus.at(i).count(1, kMostWorkers)));
   }
   return result;
@@ -41,13 +42,15 @@ void read_fabric(const SpecNode& cluster, ClusterSpec& result) {
   const auto fabric = cluster.find("fabric");
   if (!fabric) {
     for (const auto gpus : result.gpus_per_node) {
-      if (gpus > 1) cluster.complain("the key \"fabric\" is missing: a node has more than one worker");
+      if (gpus > 1)
+        cluster.complain("the key \"fabric\" is missing: a node has more than one worker");
     }
     return;
   }
   fabric->only_keys({"kind", "bandwidth", "latency"});
   if (const auto kind = fabric->find("kind")) {
-    result.fabric = kind->choice({"switched", "shared"}) == 0 ? FabricKind::Switched : FabricKind::Shared;
+    result.fabric =
+        kind->choice({"switched", "shared"}) == 0 ? FabricKind::Switched : FabricKind::Shared;
   }
   result.fabric_bandwidth = fabric->need("bandwidth").bandwidth();
   if (const auto latency = fabric->find("latency")) result.fabric_latency = latency->time();
@@ -62,7 +65,8 @@ void override_node(const SpecNode& entry, std::uint32_t node, ClusterSpec& clust
   if (latency) cluster.nic_latency[node] = latency->time();
   const auto factor = entry.find("compute_factor");
   if (!factor) return;
-  const auto first = std::accumulate(cluster.gpus_per_node.begin(), cluster.gpus_per_node.begin() + node, 0U);
+  const auto first =
+      std::accumulate(cluster.gpus_per_node.begin(), cluster.gpus_per_node.begin() + node, 0U);
   for (std::uint32_t i = 0; i < cluster.gpus_per_node[node]; ++i) {
     cluster.compute_factor[first + i] = factor->positive_number(kMostFactor);
   }
@@ -72,16 +76,20 @@ void read_override(const SpecNode& entry, ClusterSpec& cluster) {
   entry.only_keys({"node", "worker", "nic_bandwidth", "nic_latency", "compute_factor"});
   const auto node = entry.find("node");
   const auto worker = entry.find("worker");
-  if (node.has_value() == worker.has_value()) entry.complain("allowed: either \"node\" or \"worker\"");
+  if (node.has_value() == worker.has_value())
+    entry.complain("allowed: either \"node\" or \"worker\"");
   if (entry.json().size() == 1) {
     entry.complain("overrides nothing; allowed: nic_bandwidth, nic_latency, compute_factor");
   }
   if (node) {
-    override_node(entry, static_cast<std::uint32_t>(node->count(0, cluster.gpus_per_node.size() - 1)), cluster);
+    override_node(entry,
+                  static_cast<std::uint32_t>(node->count(0, cluster.gpus_per_node.size() - 1)),
+                  cluster);
     return;
   }
   for (const std::string_view key : {"nic_bandwidth", "nic_latency"}) {
-    if (const auto of_node = entry.find(key)) of_node->complain("NICs belong to a node; allowed: with \"node\"");
+    if (const auto of_node = entry.find(key))
+      of_node->complain("NICs belong to a node; allowed: with \"node\"");
   }
   const auto index = worker->count(0, cluster.compute_factor.size() - 1);
   cluster.compute_factor[index] = entry.need("compute_factor").positive_number(kMostFactor);
@@ -104,22 +112,27 @@ void read_collective(const SpecNode& node, SpecFiles& files, ClusterSpec& cluste
     return;
   }
   if (!node.json().is_string()) {
-    node.refuse("ring, tree, hierarchical, auto, or {\"measured\": [[bytes, GB/s], ...] or a file}");
+    node.refuse(
+        "ring, tree, hierarchical, auto, or {\"measured\": [[bytes, GB/s], ...] or a file}");
   }
-  constexpr Collective kCollectives[] = {Collective::Ring, Collective::Tree, Collective::Hierarchical,
-                                         Collective::Auto};
+  constexpr Collective kCollectives[] = {Collective::Ring, Collective::Tree,
+                                         Collective::Hierarchical, Collective::Auto};
   cluster.collective = kCollectives[node.choice({"ring", "tree", "hierarchical", "auto"})];
 }
 
 void read_rates(const SpecNode& node, ClusterSpec& cluster) {
   if (const auto core = node.find("core_bandwidth")) {
-    if (!cluster.links.empty()) core->complain("the core is shared by NICs; a cluster with links has none");
+    if (!cluster.links.empty())
+      core->complain("the core is shared by NICs; a cluster with links has none");
     cluster.core_bandwidth = core->bandwidth();
   }
   if (const auto host = node.find("host_bandwidth")) cluster.host_bandwidth = host->bandwidth();
-  if (const auto memory = node.find("memory_bandwidth")) cluster.memory_bandwidth = memory->bandwidth();
-  if (const auto latency = node.find("coordination_latency")) cluster.coordination_latency = latency->time();
-  if (const auto service = node.find("coordination_service")) cluster.coordination_service = service->time();
+  if (const auto memory = node.find("memory_bandwidth"))
+    cluster.memory_bandwidth = memory->bandwidth();
+  if (const auto latency = node.find("coordination_latency"))
+    cluster.coordination_latency = latency->time();
+  if (const auto service = node.find("coordination_service"))
+    cluster.coordination_service = service->time();
 }
 
 }  // namespace
@@ -130,13 +143,15 @@ ClusterSpec read_cluster(const SpecNode& node, SpecFiles& files) {
                   "memory_bandwidth", "nics_per_node", "host_bandwidth"});
   ClusterSpec cluster;
   cluster.gpus_per_node = read_gpus_per_node(node);
-  const auto workers = std::accumulate(cluster.gpus_per_node.begin(), cluster.gpus_per_node.end(), 0U);
+  const auto workers =
+      std::accumulate(cluster.gpus_per_node.begin(), cluster.gpus_per_node.end(), 0U);
   cluster.compute_factor.assign(workers, 1.0);
   read_fabric(node, cluster);
   read_links(node, cluster);
   read_rates(node, cluster);
   if (const auto collective = node.find("collective")) read_collective(*collective, files, cluster);
-  if (const auto communicator = node.find("communicator")) read_communicator(*communicator, cluster);
+  if (const auto communicator = node.find("communicator"))
+    read_communicator(*communicator, cluster);
   if (const auto overrides = node.find("overrides")) {
     const auto size = overrides->size("overrides");
     for (std::size_t i = 0; i < size; ++i) read_override(overrides->at(i), cluster);
@@ -160,7 +175,8 @@ WorkloadSpec read_workload(const SpecNode& node, bool compute_optional) {
   if (const auto buckets = node.find("buckets")) {
     workload.buckets = static_cast<std::uint32_t>(buckets->count(1, kMostBuckets));
   }
-  if (const auto share = node.find("interference")) workload.interference = share->number(0, kMostInterference);
+  if (const auto share = node.find("interference"))
+    workload.interference = share->number(0, kMostInterference);
   if (const auto drain = node.find("drain")) workload.drain = drain->time();
   return workload;
 }

@@ -31,7 +31,8 @@ GraphLink read_link(const SpecNode& node, std::size_t nodes) {
 }
 
 // Refuses a graph in which some node cannot be reached from node 0.
-void check_connected(const SpecNode& list, const std::vector<GraphLink>& links, std::uint32_t nodes) {
+void check_connected(const SpecNode& list, const std::vector<GraphLink>& links,
+                     std::uint32_t nodes) {
   std::map<GraphLink::End, std::vector<GraphLink::End>> neighbours;
   for (const auto& link : links) {
     neighbours[link.from].push_back(link.to);
@@ -47,7 +48,8 @@ void check_connected(const SpecNode& list, const std::vector<GraphLink>& links, 
     }
   }
   for (std::uint32_t node = 0; node < nodes; ++node) {
-    if (!reached.contains(node)) list.complain(fmt::format("no path of links joins node 0 and node {}", node));
+    if (!reached.contains(node))
+      list.complain(fmt::format("no path of links joins node 0 and node {}", node));
   }
 }
 
@@ -74,7 +76,8 @@ void read_links(const SpecNode& cluster, ClusterSpec& result) {
   const auto nics_per_node = cluster.find("nics_per_node");
   if (nic && links) links->complain("allowed: either \"nic\" or \"links\"");
   if (links && nics_per_node) nics_per_node->complain("a cluster with links has no NICs");
-  if (nics_per_node) result.nics_per_node = static_cast<std::uint32_t>(nics_per_node->count(1, kMostNics));
+  if (nics_per_node)
+    result.nics_per_node = static_cast<std::uint32_t>(nics_per_node->count(1, kMostNics));
   // A lone node has no use for its NIC; what stands there never carries a byte.
   double bandwidth = result.fabric_bandwidth > 0 ? result.fabric_bandwidth : 1;
   Time latency{};

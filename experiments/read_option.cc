@@ -75,15 +75,23 @@ OptionValue read_option(const SpecNode& node, const OptionSpec& spec) {
     node.refuse(fmt::format("a value; the option \"{}\" cannot be switched off", spec.name));
   }
   switch (spec.type) {
-    case OptionType::Flag: return node.flag();
-    case OptionType::Count: return read_count(node, spec);
-    case OptionType::Choice: return read_choice(node, spec);
-    case OptionType::Duration: return node.time();
-    case OptionType::Bandwidth: return node.bandwidth();
+    case OptionType::Flag:
+      return node.flag();
+    case OptionType::Count:
+      return read_count(node, spec);
+    case OptionType::Choice:
+      return read_choice(node, spec);
+    case OptionType::Duration:
+      return node.time();
+    case OptionType::Bandwidth:
+      return node.bandwidth();
     case OptionType::Graph:
-      return node.json().is_array() ? OptionValue(read_edges(node)) : OptionValue(read_choice(node, spec));
-    case OptionType::Groups: return read_phases(node);
-    case OptionType::Weights: return read_matrix(node);
+      return node.json().is_array() ? OptionValue(read_edges(node))
+                                    : OptionValue(read_choice(node, spec));
+    case OptionType::Groups:
+      return read_phases(node);
+    case OptionType::Weights:
+      return read_matrix(node);
   }
   return std::monostate{};
 }

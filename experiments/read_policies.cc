@@ -32,7 +32,8 @@ Options read_options(const SpecNode& node, const PolicyEntry& entry) {
   node.only_keys(known, later);
   Options given;
   for (const auto& option : entry.options) {
-    if (const auto value = node.find(option.name)) given.set(option.name, read_option(*value, option));
+    if (const auto value = node.find(option.name))
+      given.set(option.name, read_option(*value, option));
   }
   return given;
 }
@@ -83,8 +84,9 @@ std::vector<PolicyChoice> read_policies(const SpecNode& list, const ClusterSpec&
     choices.push_back(read_policy(node, cluster));
     const auto [first, fresh] = labels.emplace(choices.back().label, i);
     if (fresh) continue;
-    const auto complaint = fmt::format("the label {} is taken by /policies/{}; allowed: a \"label\" of its own",
-                                       shown(choices.back().label), first->second);
+    const auto complaint =
+        fmt::format("the label {} is taken by /policies/{}; allowed: a \"label\" of its own",
+                    shown(choices.back().label), first->second);
     const auto label = node.json().is_object() ? node.find("label") : std::nullopt;
     label ? label->complain(complaint) : node.complain(complaint);
   }

@@ -1,4 +1,5 @@
-// Reads `policies` of a spec: names, or objects with a kind, a label and the options that the registry lists for the kind.
+// Reads `policies` of a spec: names, or objects with a kind, a label and the options that the
+// registry lists for the kind.
 #pragma once
 
 #include <vector>
@@ -9,8 +10,9 @@
 
 namespace cohort {
 
-// Options are resolved and checked against the cluster; labels are distinct. Throws InputError with the JSON pointer of what is
-// wrong.
-[[nodiscard]] std::vector<PolicyChoice> read_policies(const SpecNode& list, const ClusterSpec& cluster);
+// Options are resolved and checked against the cluster; labels are distinct. Throws InputError with
+// the JSON pointer of what is wrong.
+[[nodiscard]] std::vector<PolicyChoice> read_policies(const SpecNode& list,
+                                                      const ClusterSpec& cluster);
 
 }  // namespace cohort

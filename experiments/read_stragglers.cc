@@ -4,14 +4,14 @@
 
 #include <set>
 
-
 namespace cohort {
 namespace {
 
 constexpr double kMostFactor = 1e4;
 constexpr double kMostRate = 1e6;
 
-std::vector<std::uint32_t> read_indices(const SpecNode& list, std::string_view what, std::uint32_t bound) {
+std::vector<std::uint32_t> read_indices(const SpecNode& list, std::string_view what,
+                                        std::uint32_t bound) {
   const auto size = list.size(what);
   if (size == 0) list.refuse(fmt::format("at least one of the {}", what));
   std::set<std::uint32_t> seen;
@@ -25,7 +25,8 @@ std::vector<std::uint32_t> read_indices(const SpecNode& list, std::string_view w
 
 Bernoulli read_bernoulli(const SpecNode& node, const StragglerLimits& limits) {
   node.only_keys({"kind", "scope", "probability", "factor"});
-  return {node.need("probability").probability(limits.workers), node.need("factor").number(1, kMostFactor)};
+  return {node.need("probability").probability(limits.workers),
+          node.need("factor").number(1, kMostFactor)};
 }
 
 Fixed read_fixed(const SpecNode& node, const StragglerLimits& limits) {
@@ -36,7 +37,8 @@ Fixed read_fixed(const SpecNode& node, const StragglerLimits& limits) {
 
 Burst read_burst(const SpecNode& node, const StragglerLimits& limits) {
   node.only_keys({"kind", "scope", "enter", "leave", "factor"});
-  return {node.need("enter").probability(limits.workers), node.need("leave").probability(limits.workers),
+  return {node.need("enter").probability(limits.workers),
+          node.need("leave").probability(limits.workers),
           node.need("factor").number(1, kMostFactor)};
 }
 
@@ -44,7 +46,8 @@ StragglerSpec read_jitter(const SpecNode& node) {
   constexpr double kMostSigma = 10;
   constexpr double kMostShape = 1e6;
   constexpr std::string_view kAllowed = "lognormal, exponential, pareto";
-  if (!node.find("distribution")) node.complain(fmt::format("the key \"distribution\" is missing; allowed: {}", kAllowed));
+  if (!node.find("distribution"))
+    node.complain(fmt::format("the key \"distribution\" is missing; allowed: {}", kAllowed));
   StragglerSpec result;
   switch (node.need("distribution").choice({"lognormal", "exponential", "pareto"})) {
     case 0:
@@ -57,7 +60,8 @@ StragglerSpec read_jitter(const SpecNode& node) {
       break;
     default:
       node.only_keys({"kind", "scope", "distribution", "shape", "scale"});
-      result.model = Pareto{node.need("shape").positive_number(kMostShape), node.need("scale").positive_time(kLongestTime)};
+      result.model = Pareto{node.need("shape").positive_number(kMostShape),
+                            node.need("scale").positive_time(kLongestTime)};
   }
   return result;
 }
@@ -72,20 +76,24 @@ void check_length(const SpecNode& node, const ComputeTrace& trace, std::uint32_t
                   const StragglerLimits& limits) {
   const auto file = node.need("file");
   if (trace.workers() != rows) {
-    file.complain(fmt::format("the trace has {} workers, the run {}; allowed: the same, or \"repeat\": true",
-                              trace.workers(), rows));
+    file.complain(
+        fmt::format("the trace has {} workers, the run {}; allowed: the same, or \"repeat\": true",
+                    trace.workers(), rows));
   }
   if (!limits.steps_per_worker) {
-    file.complain("without stop.steps_per_worker the trace may end before the run; allowed: \"repeat\": true");
+    file.complain(
+        "without stop.steps_per_worker the trace may end before the run; allowed: \"repeat\": "
+        "true");
   }
   if (trace.steps() < *limits.steps_per_worker) {
-    file.complain(fmt::format("the trace has {} steps, the run {}; allowed: as many, or \"repeat\": true",
-                              trace.steps(), *limits.steps_per_worker));
+    file.complain(
+        fmt::format("the trace has {} steps, the run {}; allowed: as many, or \"repeat\": true",
+                    trace.steps(), *limits.steps_per_worker));
   }
 }
 
-Replay read_trace(const SpecNode& node, Scope scope, const StragglerLimits& limits, SpecFiles& files,
-                  StragglersOfSpec& result) {
+Replay read_trace(const SpecNode& node, Scope scope, const StragglerLimits& limits,
+                  SpecFiles& files, StragglersOfSpec& result) {
   node.only_keys({"kind", "scope", "file", "as", "repeat"});
   Replay replay;
   const auto trace = files.trace(node.need("file"));
@@ -114,7 +122,8 @@ LinkStraggler read_link_straggler(const SpecNode& node, const StragglerLimits& l
 void read_straggler(const SpecNode& node, const StragglerLimits& limits, SpecFiles& files,
                     StragglersOfSpec& result) {
   if (!node.json().is_object()) node.refuse("an object with a \"kind\"");
-  const auto kind = node.need("kind").choice({"bernoulli", "fixed", "burst", "jitter", "trace", "link"});
+  const auto kind =
+      node.need("kind").choice({"bernoulli", "fixed", "burst", "jitter", "trace", "link"});
   constexpr std::size_t kLink = 5;
   if (kind == kLink) {
     result.links.push_back(read_link_straggler(node, limits));
@@ -125,25 +134,38 @@ void read_straggler(const SpecNode& node, const StragglerLimits& limits, SpecFil
   StragglerSpec model;
   model.scope = scope ? kScopes[scope->choice({"worker", "node", "all"})] : Scope::Worker;
   switch (kind) {
-    case 0: model.model = read_bernoulli(node, limits); break;
-    case 1: model.model = read_fixed(node, limits); break;
-    case 2: model.model = read_burst(node, limits); break;
-    case 3: model.model = read_jitter(node).model; break;
-    default: model.model = read_trace(node, model.scope, limits, files, result);
+    case 0:
+      model.model = read_bernoulli(node, limits);
+      break;
+    case 1:
+      model.model = read_fixed(node, limits);
+      break;
+    case 2:
+      model.model = read_burst(node, limits);
+      break;
+    case 3:
+      model.model = read_jitter(node).model;
+      break;
+    default:
+      model.model = read_trace(node, model.scope, limits, files, result);
   }
   result.compute.push_back(std::move(model));
 }
 
 }  // namespace
 
-StragglersOfSpec read_stragglers(const SpecNode& list, const StragglerLimits& limits, SpecFiles& files) {
+StragglersOfSpec read_stragglers(const SpecNode& list, const StragglerLimits& limits,
+                                 SpecFiles& files) {
   constexpr std::size_t kMostModels = 64;  // each has a random stream of its own
   StragglersOfSpec result;
   const auto size = list.size("straggler models");
-  if (size > kMostModels) list.complain(fmt::format("found {} models; allowed: at most {}", size, kMostModels));
+  if (size > kMostModels)
+    list.complain(fmt::format("found {} models; allowed: at most {}", size, kMostModels));
   for (std::size_t i = 0; i < size; ++i) read_straggler(list.at(i), limits, files, result);
   if (result.recorded_median && result.compute.size() > 1) {
-    list.complain("a trace that replays seconds stands beside other compute models; allowed: it alone, or \"as\": \"factor\"");
+    list.complain(
+        "a trace that replays seconds stands beside other compute models; allowed: it alone, or "
+        "\"as\": \"factor\"");
   }
   return result;
 }

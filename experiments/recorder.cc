@@ -13,7 +13,8 @@ std::filesystem::path part(const std::filesystem::path& directory, std::size_t n
 }
 
 Topology topology_of(const Scenario& scenario) {
-  return Topology(scenario.cluster.gpus_per_node, servers_needed(*scenario.policy, scenario.options));
+  return Topology(scenario.cluster.gpus_per_node,
+                  servers_needed(*scenario.policy, scenario.options));
 }
 
 // What a replay needs to make the policy again.
@@ -31,7 +32,8 @@ void check(const std::ios& stream, const std::filesystem::path& path) {
 
 }  // namespace
 
-Recorder::Recorder(const std::filesystem::path& directory, std::size_t number, const Scenario& scenario, bool timeline)
+Recorder::Recorder(const std::filesystem::path& directory, std::size_t number,
+                   const Scenario& scenario, bool timeline)
     : directory_(directory),
       number_(number),
       events_path_(part(directory, number)),
@@ -50,7 +52,8 @@ void Recorder::finish(const Scenario& scenario) {
   events_.flush();
   check(events_, events_path_);
   if (!timeline_) return;
-  const auto path = directory_ / (number_ == 0 ? "timeline.json" : fmt::format("timeline-{}.json", number_ + 1));
+  const auto path =
+      directory_ / (number_ == 0 ? "timeline.json" : fmt::format("timeline-{}.json", number_ + 1));
   std::ofstream out(path, std::ios::binary | std::ios::trunc);
   timeline_->write(out, topology_of(scenario));
   out.flush();
@@ -61,7 +64,8 @@ void join_events(const std::filesystem::path& directory, std::size_t count) {
   const auto joined = directory / "events.jsonl.part";
   {
     std::ofstream out(joined, std::ios::binary | std::ios::trunc);
-    for (std::size_t i = 0; i < count; ++i) out << std::ifstream(part(directory, i), std::ios::binary).rdbuf();
+    for (std::size_t i = 0; i < count; ++i)
+      out << std::ifstream(part(directory, i), std::ios::binary).rdbuf();
     out.flush();
     check(out, joined);
   }

@@ -17,7 +17,8 @@ namespace cohort {
 class Recorder {
  public:
   // `number`: of the row, from 0. Throws EnvironmentError.
-  Recorder(const std::filesystem::path& directory, std::size_t number, const Scenario& scenario, bool timeline);
+  Recorder(const std::filesystem::path& directory, std::size_t number, const Scenario& scenario,
+           bool timeline);
 
   [[nodiscard]] SimulateOptions options();
   // Flushes, and writes the timeline. Throws EnvironmentError when the disk is full.

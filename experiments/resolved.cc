@@ -23,7 +23,9 @@ Json or_null(const std::optional<Value>& value) {
   return value ? Json(*value) : Json(nullptr);
 }
 
-Json or_null(const std::optional<Time>& value) { return value ? Json(value->count()) : Json(nullptr); }
+Json or_null(const std::optional<Time>& value) {
+  return value ? Json(value->count()) : Json(nullptr);
+}
 
 Json link_json(const GraphLink& link) {
   const auto end = [](const GraphLink::End& at) {
@@ -38,7 +40,8 @@ Json link_json(const GraphLink& link) {
 
 Json collective_json(const std::variant<Collective, MeasuredCurve>& collective) {
   constexpr const char* kNames[] = {"ring", "tree", "hierarchical", "auto"};
-  if (const auto* kind = std::get_if<Collective>(&collective)) return kNames[static_cast<std::size_t>(*kind)];
+  if (const auto* kind = std::get_if<Collective>(&collective))
+    return kNames[static_cast<std::size_t>(*kind)];
   return {{"measured_bytes_per_second", std::get<MeasuredCurve>(collective).bus_bandwidth}};
 }
 
@@ -68,9 +71,9 @@ Json cluster_json(const ClusterSpec& cluster) {
 }
 
 Json workload_json(const WorkloadSpec& workload) {
-  return {{"compute_ns", workload.compute.count()},  {"payload_bytes", workload.payload},
+  return {{"compute_ns", workload.compute.count()},    {"payload_bytes", workload.payload},
           {"backward_share", workload.backward_share}, {"buckets", workload.buckets},
-          {"interference", workload.interference},   {"drain_ns", workload.drain.count()}};
+          {"interference", workload.interference},     {"drain_ns", workload.drain.count()}};
 }
 
 Json straggler_json(const StragglerSpec& spec) {
@@ -84,16 +87,21 @@ Json straggler_json(const StragglerSpec& spec) {
             return {{"kind", "fixed"}, {"workers", m.workers}, {"factor", m.factor}};
           },
           [](const Burst& m) -> Json {
-            return {{"kind", "burst"}, {"enter", m.enter}, {"leave", m.leave}, {"factor", m.factor}};
+            return {
+                {"kind", "burst"}, {"enter", m.enter}, {"leave", m.leave}, {"factor", m.factor}};
           },
           [](const Lognormal& m) -> Json {
             return {{"kind", "jitter"}, {"distribution", "lognormal"}, {"sigma", m.sigma}};
           },
           [](const ShiftedExponential& m) -> Json {
-            return {{"kind", "jitter"}, {"distribution", "exponential"}, {"mean_ns", m.mean.count()}};
+            return {
+                {"kind", "jitter"}, {"distribution", "exponential"}, {"mean_ns", m.mean.count()}};
           },
           [](const Pareto& m) -> Json {
-            return {{"kind", "jitter"}, {"distribution", "pareto"}, {"shape", m.shape}, {"scale_ns", m.scale.count()}};
+            return {{"kind", "jitter"},
+                    {"distribution", "pareto"},
+                    {"shape", m.shape},
+                    {"scale_ns", m.scale.count()}};
           },
           [](const Replay& m) -> Json {
             return {{"kind", "trace"},

@@ -1,5 +1,6 @@
-// The resolved values of a cell as JSON, in base units named by the keys: for the manifest, and, as text, for the fingerprint that
-// names a row. Two specs that mean the same resolve to the same text.
+// The resolved values of a cell as JSON, in base units named by the keys: for the manifest, and, as
+// text, for the fingerprint that names a row. Two specs that mean the same resolve to the same
+// text.
 #pragma once
 
 #include "experiments/cell.h"

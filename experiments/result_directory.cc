@@ -20,18 +20,23 @@ FileDescriptor locked(const std::filesystem::path& path) {
   std::error_code error;
   const auto status = std::filesystem::status(path, error);
   if (std::filesystem::exists(status) && !std::filesystem::is_directory(status)) {
-    throw InputError("--out " + path.string(), "is a file; allowed: a directory of results, or a new one");
+    throw InputError("--out " + path.string(),
+                     "is a file; allowed: a directory of results, or a new one");
   }
   std::filesystem::create_directories(path, error);
-  if (error) throw EnvironmentError(fmt::format("{}: cannot create: {}", path.string(), error.message()));
+  if (error)
+    throw EnvironmentError(fmt::format("{}: cannot create: {}", path.string(), error.message()));
   FileDescriptor directory(path, O_RDONLY | O_DIRECTORY);
   if (::flock(directory.get(), LOCK_EX | LOCK_NB) != 0) {
     if (errno != EWOULDBLOCK) throw_errno(path, "lock");
-    throw EnvironmentError(path.string() + ": another process writes results there now; wait for it, or name another --out");
+    throw EnvironmentError(
+        path.string() +
+        ": another process writes results there now; wait for it, or name another --out");
   }
   if (!std::filesystem::exists(path / kJournal) && !std::filesystem::is_empty(path)) {
-    throw InputError("--out " + path.string(),
-                     "holds files but no results; allowed: a directory of results, an empty or a new one");
+    throw InputError(
+        "--out " + path.string(),
+        "holds files but no results; allowed: a directory of results, an empty or a new one");
   }
   return directory;
 }

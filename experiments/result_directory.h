@@ -13,8 +13,9 @@ namespace cohort {
 
 class ResultDirectory {
  public:
-  // Creates the directory when it is not there. Throws InputError when the place holds something else than results, or is of
-  // another version; EnvironmentError when it cannot be written or another process uses it.
+  // Creates the directory when it is not there. Throws InputError when the place holds something
+  // else than results, or is of another version; EnvironmentError when it cannot be written or
+  // another process uses it.
   ResultDirectory(std::filesystem::path path, const std::string& version);
 
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }

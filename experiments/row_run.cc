@@ -20,12 +20,15 @@ class StopWatch final : public ActionLog {
 };
 
 FinishedRow failed_row(const Scenario& scenario, const std::string& error) {
-  return {failed_row_json(scenario, error).dump(-1, ' ', false, OrderedJson::error_handler_t::replace), true};
+  return {
+      failed_row_json(scenario, error).dump(-1, ' ', false, OrderedJson::error_handler_t::replace),
+      true};
 }
 
 }  // namespace
 
-FinishedRow run_row(const Scenario& scenario, const std::atomic<bool>* stop, const SimulateOptions& options) {
+FinishedRow run_row(const Scenario& scenario, const std::atomic<bool>* stop,
+                    const SimulateOptions& options) {
   try {
     auto watched = options;
     static const std::atomic<bool> kNever = false;

@@ -1,4 +1,5 @@
-// Result rows as JSON and CSV text. Names carry units; what is not known is null in JSON and empty in CSV, never 0.
+// Result rows as JSON and CSV text. Names carry units; what is not known is null in JSON and empty
+// in CSV, never 0.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -18,7 +19,8 @@ using OrderedJson = nlohmann::ordered_json;  // columns keep their order
 // The same columns, of a run that ended with `error`.
 [[nodiscard]] OrderedJson failed_row_json(const Scenario& scenario, const std::string& error);
 
-// One line of results.jsonl: the cell's settings, keyed by their pointers, in front of the row. `row` is the text of an object.
+// One line of results.jsonl: the cell's settings, keyed by their pointers, in front of the row.
+// `row` is the text of an object.
 [[nodiscard]] std::string jsonl_line(const std::vector<Setting>& settings, const std::string& row);
 
 // One line of results.csv (RFC 4180) with the same columns; and its header line.

@@ -30,7 +30,8 @@ std::string unescaped(const Setting& setting, std::string_view step) {
 std::vector<std::string> steps_of(const Setting& setting) {
   const std::string_view pointer = setting.pointer;
   if (pointer.size() < 2 || pointer.front() != '/') {
-    throw InputError(shown(Json(setting.pointer)), "is no JSON pointer; allowed: such as /workload/compute");
+    throw InputError(shown(Json(setting.pointer)),
+                     "is no JSON pointer; allowed: such as /workload/compute");
   }
   std::vector<std::string> steps;
   for (std::size_t from = 1; from <= pointer.size();) {
@@ -44,11 +45,13 @@ std::vector<std::string> steps_of(const Setting& setting) {
 [[noreturn]] void refuse_step(const Setting& setting, const std::string& at, const Json& parent,
                               const std::string& step) {
   if (parent.is_array()) {
-    throw InputError(setting.pointer, fmt::format("{} has no index {}; allowed: 0 to {}", at.empty() ? "/" : at,
-                                                  shown(Json(step)), static_cast<long>(parent.size()) - 1));
+    throw InputError(setting.pointer,
+                     fmt::format("{} has no index {}; allowed: 0 to {}", at.empty() ? "/" : at,
+                                 shown(Json(step)), static_cast<long>(parent.size()) - 1));
   }
   if (!parent.is_object()) {
-    throw InputError(setting.pointer, fmt::format("{} is {}, which has no keys", at, shown(parent)));
+    throw InputError(setting.pointer,
+                     fmt::format("{} is {}, which has no keys", at, shown(parent)));
   }
   std::vector<std::string> keys;
   for (auto item = parent.begin(); item != parent.end(); ++item) keys.push_back(item.key());
@@ -71,7 +74,8 @@ std::optional<std::size_t> index_in(const Json& list, const std::string& step) {
 Setting parse_setting(const std::string& argument) {
   const auto equals = argument.find('=');
   if (equals == std::string::npos) {
-    throw InputError("--set " + argument, "found no \"=\"; allowed: POINTER=VALUE, such as /workload/compute=50ms");
+    throw InputError("--set " + argument,
+                     "found no \"=\"; allowed: POINTER=VALUE, such as /workload/compute=50ms");
   }
   Setting setting{argument.substr(0, equals), argument.substr(equals + 1)};
   try {
@@ -106,7 +110,8 @@ void apply(const Setting& setting, Json& document) {
 std::string shown(const std::vector<Setting>& settings) {
   std::string result;
   for (const auto& setting : settings) {
-    const auto value = setting.value.is_string() ? setting.value.get<std::string>() : shown(setting.value);
+    const auto value =
+        setting.value.is_string() ? setting.value.get<std::string>() : shown(setting.value);
     result += fmt::format("{}{}={}", result.empty() ? "" : ", ", setting.pointer, value);
   }
   return result;

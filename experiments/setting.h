@@ -14,12 +14,13 @@ struct Setting {
   Json value;
 };
 
-// "POINTER=VALUE": the value is JSON, or else a text. Throws InputError whose `where` is "--set ...".
+// "POINTER=VALUE": the value is JSON, or else a text. Throws InputError whose `where` is "--set
+// ...".
 [[nodiscard]] Setting parse_setting(const std::string& argument);
 
-// Sets the value. The last step may be a key that the object lacks (readers refuse unknown keys); a missing parent or index is
-// refused: InputError whose `where` is the pointer. A policy that stands as a bare name becomes an object when an option of it
-// is set.
+// Sets the value. The last step may be a key that the object lacks (readers refuse unknown keys); a
+// missing parent or index is refused: InputError whose `where` is the pointer. A policy that stands
+// as a bare name becomes an object when an option of it is set.
 void apply(const Setting& setting, Json& document);
 
 // `{"/a": 1, "/b": "x"}` as "/a=1, /b=x".

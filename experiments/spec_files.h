@@ -1,5 +1,5 @@
-// The files that a spec names: read once, however many cells use them. Names are relative to the spec's directory.
-// May be called from several threads.
+// The files that a spec names: read once, however many cells use them. Names are relative to the
+// spec's directory. May be called from several threads.
 #pragma once
 
 #include <cstdint>
@@ -23,9 +23,11 @@ class SpecFiles {
 
   explicit SpecFiles(std::filesystem::path directory) : directory_(std::move(directory)) {}
 
-  // `name` is the node that holds the file's name. Throws InputError with the node's pointer, then the file and line.
+  // `name` is the node that holds the file's name. Throws InputError with the node's pointer, then
+  // the file and line.
   [[nodiscard]] Trace trace(const SpecNode& name);
-  // A JSON file: [[bytes, GB/s], ...], or an object with that list under "measured" (as `cohort calibrate` prints it).
+  // A JSON file: [[bytes, GB/s], ...], or an object with that list under "measured" (as `cohort
+  // calibrate` prints it).
   [[nodiscard]] MeasuredCurve curve(const SpecNode& name);
 
  private:

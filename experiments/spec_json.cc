@@ -15,7 +15,8 @@
 namespace cohort {
 namespace {
 
-// Walks the text and tells how far the parser has read: the library reports positions only with syntax errors.
+// Walks the text and tells how far the parser has read: the library reports positions only with
+// syntax errors.
 class CountedText {
  public:
   using difference_type = std::ptrdiff_t;
@@ -47,11 +48,13 @@ std::string place(std::string_view text, std::size_t offset, const std::string& 
   const auto read = text.substr(0, std::min(offset, text.size()));
   const auto line = std::count(read.begin(), read.end(), '\n') + 1;
   const auto last_break = read.rfind('\n');
-  const auto column = last_break == std::string_view::npos ? read.size() : read.size() - last_break - 1;
+  const auto column =
+      last_break == std::string_view::npos ? read.size() : read.size() - last_break - 1;
   return fmt::format("{}:{}:{}", name, line, std::max<std::size_t>(column, 1));
 }
 
-// Builds the document, open containers on a stack of their own: depth is bounded, the call stack is not involved.
+// Builds the document, open containers on a stack of their own: depth is bounded, the call stack is
+// not involved.
 class DocumentBuilder final : public nlohmann::json_sax<Json> {
  public:
   DocumentBuilder(std::string_view text, const std::string& name, const char** read_up_to)
@@ -80,8 +83,10 @@ class DocumentBuilder final : public nlohmann::json_sax<Json> {
   bool parse_error(std::size_t offset, const std::string& /*token*/,
                    const nlohmann::detail::exception& error) override {
     std::string_view what = error.what();
-    for (const std::string_view lead : {"syntax error while parsing ", "[json.exception.out_of_range.406] "}) {
-      if (const auto at = what.find(lead); at != std::string_view::npos) what.remove_prefix(at + lead.size());
+    for (const std::string_view lead :
+         {"syntax error while parsing ", "[json.exception.out_of_range.406] "}) {
+      if (const auto at = what.find(lead); at != std::string_view::npos)
+        what.remove_prefix(at + lead.size());
     }
     throw InputError(place(text_, offset, name_), fmt::format("not JSON: {}", what));
   }
@@ -115,7 +120,8 @@ class DocumentBuilder final : public nlohmann::json_sax<Json> {
     return true;
   }
   [[noreturn]] void refuse(const std::string& what) const {
-    throw InputError(place(text_, static_cast<std::size_t>(*read_up_to_ - text_.data()), name_), what);
+    throw InputError(place(text_, static_cast<std::size_t>(*read_up_to_ - text_.data()), name_),
+                     what);
   }
 
   std::string_view text_;
@@ -147,10 +153,12 @@ Json read_json_file(const std::filesystem::path& file) {
     throw InputError(file.string(), "is a directory; allowed: a JSON file");
   }
   std::ifstream stream(file, std::ios::binary);
-  if (!stream) throw InputError(file.string(), fmt::format("cannot be read: {}", std::strerror(errno)));
+  if (!stream)
+    throw InputError(file.string(), fmt::format("cannot be read: {}", std::strerror(errno)));
   std::string text;
   std::vector<char> chunk(std::size_t{1} << 16);
-  while (stream.read(chunk.data(), static_cast<std::streamsize>(chunk.size())), stream.gcount() > 0) {
+  while (stream.read(chunk.data(), static_cast<std::streamsize>(chunk.size())),
+         stream.gcount() > 0) {
     text.append(chunk.data(), static_cast<std::size_t>(stream.gcount()));
     if (text.size() > kLargestSpecBytes) {
       throw InputError(file.string(), fmt::format("larger than {} bytes", kLargestSpecBytes));

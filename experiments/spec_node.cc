@@ -23,7 +23,8 @@ constexpr std::string_view kBandwidths =
 template <typename Parse>
 auto quantity(const SpecNode& node, std::string_view allowed, Parse parse) {
   if (node.json().is_number()) {
-    node.complain(fmt::format("found {}, a number without a unit; allowed: {}", shown(node.json()), allowed));
+    node.complain(
+        fmt::format("found {}, a number without a unit; allowed: {}", shown(node.json()), allowed));
   }
   if (!node.json().is_string()) node.refuse(allowed);
   try {
@@ -70,7 +71,8 @@ std::string unknown_name(std::string_view what, std::string_view found,
 
 std::string SpecNode::pointer() const {
   if (parent_ == nullptr) return "";
-  return joined(parent_->pointer(), parent_->value_->is_array() ? std::to_string(index_) : std::string(key_));
+  return joined(parent_->pointer(),
+                parent_->value_->is_array() ? std::to_string(index_) : std::string(key_));
 }
 
 void SpecNode::refuse(std::string_view allowed) const {
@@ -89,8 +91,8 @@ void SpecNode::only_keys(std::span<const std::string_view> known,
     if (std::find(known.begin(), known.end(), key) != known.end()) continue;
     const auto where = joined(pointer(), key);
     if (std::find(later.begin(), later.end(), key) != later.end()) {
-      throw InputError(where, fmt::format("\"{}\" is not in this version yet; allowed: {}", key,
-                                          listed(known)));
+      throw InputError(
+          where, fmt::format("\"{}\" is not in this version yet; allowed: {}", key, listed(known)));
     }
     throw InputError(where, unknown_name("key", key, known));
   }
@@ -148,9 +150,11 @@ const std::string& SpecNode::text(std::string_view allowed) const {
 }
 
 std::size_t SpecNode::choice(std::initializer_list<std::string_view> choices) const {
-  const auto& found = text(fmt::format("one of {}", listed(std::span(choices.begin(), choices.size()))));
+  const auto& found =
+      text(fmt::format("one of {}", listed(std::span(choices.begin(), choices.size()))));
   const auto item = std::find(choices.begin(), choices.end(), found);
-  if (item == choices.end()) complain(unknown_name("value", found, std::span(choices.begin(), choices.size())));
+  if (item == choices.end())
+    complain(unknown_name("value", found, std::span(choices.begin(), choices.size())));
   return static_cast<std::size_t>(item - choices.begin());
 }
 
@@ -162,7 +166,8 @@ Time SpecNode::time() const {
 
 Time SpecNode::positive_time(Time most) const {
   const Time value = quantity(*this, kTimes, parse_time);
-  if (value <= Time{0} || value > most) refuse(fmt::format("a time above 0, at most {}", format_time(most)));
+  if (value <= Time{0} || value > most)
+    refuse(fmt::format("a time above 0, at most {}", format_time(most)));
   return value;
 }
 
@@ -171,7 +176,8 @@ double SpecNode::bytes() const { return quantity(*this, kBytes, parse_bytes); }
 double SpecNode::bandwidth() const { return quantity(*this, kBandwidths, parse_bandwidth); }
 
 double SpecNode::probability(std::uint32_t n) const {
-  constexpr std::string_view kAllowed = "a number from 0 to 1, or a fraction such as \"1/16\" or \"1/n\" (n workers)";
+  constexpr std::string_view kAllowed =
+      "a number from 0 to 1, or a fraction such as \"1/16\" or \"1/n\" (n workers)";
   std::optional<double> value;
   if (value_->is_number()) value = value_->get<double>();
   if (value_->is_string()) {
@@ -179,7 +185,8 @@ double SpecNode::probability(std::uint32_t n) const {
     const auto slash = fraction.find('/');
     if (slash == std::string_view::npos) refuse(kAllowed);
     const auto over = plain_number(fraction.substr(0, slash));
-    const auto under = fraction.substr(slash + 1) == "n" ? n : plain_number(fraction.substr(slash + 1));
+    const auto under =
+        fraction.substr(slash + 1) == "n" ? n : plain_number(fraction.substr(slash + 1));
     if (over && under && *under > 0) value = *over / *under;
   }
   if (!value || !(*value >= 0 && *value <= 1)) refuse(kAllowed);

@@ -1,7 +1,8 @@
 // A value of a spec together with its place: what every reader of a part of a spec works with.
 //
-// A node refers to the document and to its parent node, both of which must outlive it. Every read checks and throws InputError
-// whose `where` is the JSON pointer of the value, with what was found and what is allowed.
+// A node refers to the document and to its parent node, both of which must outlive it. Every read
+// checks and throws InputError whose `where` is the JSON pointer of the value, with what was found
+// and what is allowed.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +34,8 @@ class SpecNode {
   [[noreturn]] void complain(const std::string& complaint) const;
 
   // Objects.
-  // Refuses a value that is no object, an unknown key (naming the nearest), and, by name, a key of a later version.
+  // Refuses a value that is no object, an unknown key (naming the nearest), and, by name, a key of
+  // a later version.
   void only_keys(std::span<const std::string_view> known,
                  std::span<const std::string_view> later = {}) const;
   void only_keys(std::initializer_list<std::string_view> known,

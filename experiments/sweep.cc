@@ -23,7 +23,8 @@ namespace {
 constexpr std::chrono::milliseconds kFlushInterval{500};
 
 // Rows that the journal lacks, each key once.
-std::vector<PlannedRow> missing_rows(const std::vector<PlannedRow>& plan, const Journal::Rows& finished) {
+std::vector<PlannedRow> missing_rows(const std::vector<PlannedRow>& plan,
+                                     const Journal::Rows& finished) {
   std::vector<PlannedRow> missing;
   std::unordered_set<std::uint64_t> seen;
   for (const auto& row : plan) {
@@ -68,7 +69,10 @@ std::size_t run_missing(RowMaker& maker, Journal& journal, const std::vector<Pla
                         std::size_t total, const SweepOptions& options) {
   using Clock = std::chrono::steady_clock;
   auto flushed = Clock::now();
-  PoolOptions pool{.jobs = options.jobs, .stop = options.stop, .tick = {}, .interval = std::chrono::milliseconds(100)};
+  PoolOptions pool{.jobs = options.jobs,
+                   .stop = options.stop,
+                   .tick = {},
+                   .interval = std::chrono::milliseconds(100)};
   pool.tick = [&](std::size_t done) {
     if (options.progress) options.progress(total - missing.size() + done, total);
     if (Clock::now() - flushed < kFlushInterval) return;

@@ -1,7 +1,8 @@
-// Runs the rows of a spec that a result directory does not hold yet, and publishes the results when all are there.
+// Runs the rows of a spec that a result directory does not hold yet, and publishes the results when
+// all are there.
 //
-// results.jsonl and results.csv depend on the spec alone: not on jobs, interruptions, or the order in which rows were asked for over
-// time. Wall times stand in manifest.json.
+// results.jsonl and results.csv depend on the spec alone: not on jobs, interruptions, or the order
+// in which rows were asked for over time. Wall times stand in manifest.json.
 #pragma once
 
 #include <atomic>
@@ -22,16 +23,16 @@ struct SweepOptions {
 };
 
 struct SweepReport {
-  std::size_t rows = 0;       // of the spec
-  std::size_t computed = 0;   // by this call
-  std::size_t finished = 0;   // in the directory now
-  std::size_t failed = 0;     // rows with an error
-  std::size_t damaged = 0;    // lines of the journal that could not be read
-  bool published = false;     // files of results changed
+  std::size_t rows = 0;      // of the spec
+  std::size_t computed = 0;  // by this call
+  std::size_t finished = 0;  // in the directory now
+  std::size_t failed = 0;    // rows with an error
+  std::size_t damaged = 0;   // lines of the journal that could not be read
+  bool published = false;    // files of results changed
 };
 
-// Throws InputError when the directory holds rows of another spec (nothing is changed), EnvironmentError when the disk or the
-// directory fails (finished rows stay in the journal).
+// Throws InputError when the directory holds rows of another spec (nothing is changed),
+// EnvironmentError when the disk or the directory fails (finished rows stay in the journal).
 [[nodiscard]] SweepReport run_sweep(const Experiment& experiment, const SweepOptions& options);
 
 }  // namespace cohort

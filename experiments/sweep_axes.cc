@@ -46,8 +46,9 @@ SweepAxes::Axis SweepAxes::read_axis(const SpecNode& node) {
     check_list(list, item.key());
     axis.points.resize(axis.pointers.empty() ? list.json().size() : axis.points.size());
     if (list.json().size() != axis.points.size()) {
-      list.complain(fmt::format("found {} values; allowed: {}, as many as {} has, with which it varies together",
-                                list.json().size(), axis.points.size(), axis.pointers.front()));
+      list.complain(fmt::format(
+          "found {} values; allowed: {}, as many as {} has, with which it varies together",
+          list.json().size(), axis.points.size(), axis.pointers.front()));
     }
     axis.pointers.push_back(item.key());
     for (std::size_t i = 0; i < axis.points.size(); ++i) axis.points[i].push_back(list.json()[i]);
@@ -66,7 +67,8 @@ void SweepAxes::add(const SpecNode& node, Axis axis) {
     pointers_.push_back(pointer);
   }
   cells_ *= axis.points.size();
-  if (cells_ > kMostCells) node.complain(fmt::format("the sweep has more than {} cells", kMostCells));
+  if (cells_ > kMostCells)
+    node.complain(fmt::format("the sweep has more than {} cells", kMostCells));
   axes_.push_back(std::move(axis));
 }
 
@@ -78,7 +80,8 @@ SweepAxes::SweepAxes(const SpecNode& sweep) {
     }
     return;
   }
-  if (!sweep.json().is_object()) sweep.refuse("an object of JSON pointers, or a list of such objects");
+  if (!sweep.json().is_object())
+    sweep.refuse("an object of JSON pointers, or a list of such objects");
   for (auto item = sweep.json().begin(); item != sweep.json().end(); ++item) {
     const auto list = sweep.need(item.key());
     check_list(list, item.key());

@@ -1,8 +1,10 @@
 // The axes of a sweep: which values of the spec vary, and together with which.
 //
 //   {"/a": [1, 2], "/b": [3, 4]}            all combinations: 4 cells
-//   [{"/a": [1, 2], "/b": [3, 4]}, {...}]   lists inside one object vary together (2 cells), objects are combined
-// Cells are numbered with the last axis varying fastest; the axes of an object stand in the order of their pointers.
+//   [{"/a": [1, 2], "/b": [3, 4]}, {...}]   lists inside one object vary together (2 cells),
+//   objects are combined
+// Cells are numbered with the last axis varying fastest; the axes of an object stand in the order
+// of their pointers.
 #pragma once
 
 #include <cstdint>

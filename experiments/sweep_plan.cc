@@ -12,7 +12,8 @@ namespace {
 void add_rows(const Cell& cell, std::uint32_t number, std::vector<PlannedRow>& rows) {
   const auto of_cell = Fingerprint().add(resolved_json(cell).dump());
   for (std::uint32_t policy = 0; policy < cell.policies.size(); ++policy) {
-    const auto text = resolved_json(cell.policies[policy]).dump(-1, ' ', false, Json::error_handler_t::replace);
+    const auto text =
+        resolved_json(cell.policies[policy]).dump(-1, ' ', false, Json::error_handler_t::replace);
     const auto of_policy = Fingerprint(of_cell).add(text);
     for (const auto seed : cell.seeds) {
       const auto key = Fingerprint(of_policy).add(fmt::format_int(seed).c_str()).value();
@@ -32,7 +33,8 @@ std::vector<PlannedRow> plan_rows(const Experiment& experiment, Cells cells) {
   for (std::uint32_t cell = 0; cell < experiment.axes().cells(); ++cell) {
     add_rows(experiment.cell(cell), cell, rows);
     if (rows.size() > kMostRows) {
-      throw InputError(experiment.file().string(), fmt::format("asks for more than {} rows", kMostRows));
+      throw InputError(experiment.file().string(),
+                       fmt::format("asks for more than {} rows", kMostRows));
     }
   }
   return rows;

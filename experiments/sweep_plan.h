@@ -1,4 +1,5 @@
-// Every row that a spec asks for, in canonical order: by cell, then policy, then seed. Making the plan validates every cell.
+// Every row that a spec asks for, in canonical order: by cell, then policy, then seed. Making the
+// plan validates every cell.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +10,8 @@
 namespace cohort {
 
 struct PlannedRow {
-  std::uint64_t key = 0;  // fingerprint of all that the row depends on: resolved cell, policy, label, seed
+  std::uint64_t key =
+      0;  // fingerprint of all that the row depends on: resolved cell, policy, label, seed
   std::uint64_t seed = 0;
   std::uint32_t cell = 0;
   std::uint32_t policy = 0;

@@ -63,7 +63,9 @@ class Pool {
     if (!error_) error_ = std::current_exception();
     failed_ = true;
   }
-  [[nodiscard]] bool stopped() const { return failed_ || (options_.stop != nullptr && *options_.stop); }
+  [[nodiscard]] bool stopped() const {
+    return failed_ || (options_.stop != nullptr && *options_.stop);
+  }
 
   std::size_t count_;
   const std::function<void(std::size_t)>& work_;

@@ -42,7 +42,8 @@ TEST_CASE("journal: cut anywhere, it keeps the whole lines before the cut and go
   const auto file = directory.path() / "cut";
   for (std::size_t size = 0; size <= whole.size(); ++size) {
     std::ofstream(file, std::ios::binary | std::ios::trunc) << whole.substr(0, size);
-    const auto lines = static_cast<std::size_t>(std::count(whole.begin(), whole.begin() + static_cast<long>(size), '\n'));
+    const auto lines = static_cast<std::size_t>(
+        std::count(whole.begin(), whole.begin() + static_cast<long>(size), '\n'));
     {
       Journal journal(file, "1");
       CHECK(journal.rows().size() == (lines == 0 ? 0 : lines - 1));

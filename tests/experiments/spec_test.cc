@@ -1,4 +1,5 @@
-// What a spec may say and what it may not: each wrong one is refused with its place, what is allowed and the nearest name.
+// What a spec may say and what it may not: each wrong one is refused with its place, what is
+// allowed and the nearest name.
 #include <doctest/doctest.h>
 
 #include "experiments/nearest_name.h"
@@ -59,27 +60,38 @@ TEST_CASE("spec: every wrong value is refused with its pointer and what is allow
       {"/cluster/gpus_per_node", "[2, 2, 2]", "/cluster/nodes: ", "3, the length"},
       {"/cluster/fabric/kind", R"("switcht")", "/cluster/fabric/kind: ", "nearest: \"switched\""},
       {"/cluster/collective", R"("rng")", "/cluster/collective: ", "nearest: \"ring\""},
-      {"/cluster/collective", R"({"measured": [[8, 1], [8, 2]]})", "/cluster/collective/measured/1/0: ", "strictly"},
-      {"/cluster/collective", R"({"measured": "none.json"})", "/cluster/collective/measured: ", "no such file"},
-      {"/cluster/overrides", R"([{"node": 2, "nic_latency": "1us"}])", "/cluster/overrides/0/node: ", "from 0 to 1"},
-      {"/cluster/overrides", R"([{"worker": 1, "nic_latency": "1us"}])", "/cluster/overrides/0/nic_latency: ", "node"},
-      {"/cluster/links", R"([{"from": 0, "to": 1, "bandwidth": "1GB/s"}])", "/cluster/links: ", "either"},
+      {"/cluster/collective", R"({"measured": [[8, 1], [8, 2]]})",
+       "/cluster/collective/measured/1/0: ", "strictly"},
+      {"/cluster/collective", R"({"measured": "none.json"})",
+       "/cluster/collective/measured: ", "no such file"},
+      {"/cluster/overrides", R"([{"node": 2, "nic_latency": "1us"}])",
+       "/cluster/overrides/0/node: ", "from 0 to 1"},
+      {"/cluster/overrides", R"([{"worker": 1, "nic_latency": "1us"}])",
+       "/cluster/overrides/0/nic_latency: ", "node"},
+      {"/cluster/links", R"([{"from": 0, "to": 1, "bandwidth": "1GB/s"}])",
+       "/cluster/links: ", "either"},
       {"/stragglers/0/probability", "1.5", "/stragglers/0/probability: ", "from 0 to 1"},
       {"/stragglers/0/probability", "-0.1", "/stragglers/0/probability: ", "from 0 to 1"},
       {"/stragglers/0/probability", R"("5/n")", "/stragglers/0/probability: ", "from 0 to 1"},
       {"/stragglers/0/factor", "0", "/stragglers/0/factor: ", "from 1"},
       {"/stragglers/0/kind", R"("bernouli")", "/stragglers/0/kind: ", "nearest: \"bernoulli\""},
-      {"/stragglers/0", R"({"kind": "fixed", "workers": [4], "factor": 2})", "/stragglers/0/workers/0: ", "from 0 to 3"},
-      {"/stragglers/0", R"({"kind": "link", "nodes": [0], "enter": 1, "leave": 1, "factor": 0.5})", "/stragglers/0/factor: ", "from 1"},
-      {"/stragglers/0", R"({"kind": "trace", "file": "none.csv"})", "/stragglers/0/file: ", "none.csv"},
+      {"/stragglers/0", R"({"kind": "fixed", "workers": [4], "factor": 2})",
+       "/stragglers/0/workers/0: ", "from 0 to 3"},
+      {"/stragglers/0", R"({"kind": "link", "nodes": [0], "enter": 1, "leave": 1, "factor": 0.5})",
+       "/stragglers/0/factor: ", "from 1"},
+      {"/stragglers/0", R"({"kind": "trace", "file": "none.csv"})",
+       "/stragglers/0/file: ", "none.csv"},
       {"/policies", "[]", "/policies: ", "at least one"},
       {"/policies/0", R"("all-reduc")", "/policies/0: ", "nearest: \"all-reduce\""},
       {"/policies/1/treshold", "3", "/policies/1/treshold: ", "nearest: \"threshold\""},
       {"/policies/1/group_size", "5", "/policies/1/group_size: ", ""},
-      {"/policies/1/order", R"("update_then_average")", "/policies/1/order: ", "not in this version yet"},
+      {"/policies/1/order", R"("update_then_average")",
+       "/policies/1/order: ", "not in this version yet"},
       {"/policies/1", R"("all-reduce")", "/policies/1: ", "is taken by /policies/0"},
-      {"/policies/1", R"({"kind": "smart", "label": "all-reduce"})", "/policies/1/label: ", "is taken"},
-      {"/policies/1", R"({"kind": "static", "phases": [[[0, 1], [1, 2]]]})", "/policies/1/phases/0", ""},
+      {"/policies/1", R"({"kind": "smart", "label": "all-reduce"})",
+       "/policies/1/label: ", "is taken"},
+      {"/policies/1", R"({"kind": "static", "phases": [[[0, 1], [1, 2]]]})", "/policies/1/phases/0",
+       ""},
       {"/policies/1", R"({"kind": "static", "phases": [[[0, 4]]]})", "/policies/1/phases/0", ""},
       {"/stop", "{}", "/stop: ", "at least one"},
       {"/stop/loss", "0.5", "/stop/loss: ", "not in this version yet"},
@@ -107,11 +119,14 @@ TEST_CASE("spec: values that are right are taken") {
       {"/workload/interference", "0.1"},
       {"/cluster/gpus_per_node", "[1, 3]"},
       {"/cluster/collective", R"({"measured": [[1024, 1.5], [1048576, 5]]})"},
-      {"/cluster/overrides", R"([{"node": 1, "nic_bandwidth": "1GB/s"}, {"worker": 0, "compute_factor": 2}])"},
+      {"/cluster/overrides",
+       R"([{"node": 1, "nic_bandwidth": "1GB/s"}, {"worker": 0, "compute_factor": 2}])"},
       {"/cluster/communicator", R"({"setup": "150ms", "cache": 60})"},
       {"/stragglers", R"([])"},
-      {"/stragglers/0", R"({"kind": "burst", "enter": 0.01, "leave": "1/4", "factor": 3, "scope": "node"})"},
-      {"/stragglers/0", R"({"kind": "jitter", "distribution": "pareto", "shape": 2.5, "scale": "1ms"})"},
+      {"/stragglers/0",
+       R"({"kind": "burst", "enter": 0.01, "leave": "1/4", "factor": 3, "scope": "node"})"},
+      {"/stragglers/0",
+       R"({"kind": "jitter", "distribution": "pareto", "shape": 2.5, "scale": "1ms"})"},
       {"/policies/1/threshold", "null"},
       {"/policies/1", R"({"kind": "static", "phases": [[[0, 1], [2, 3]], [[0, 2]]]})"},
       {"/stop", R"({"seconds": "3s"})"},
@@ -135,7 +150,8 @@ TEST_CASE("spec: a graph of links joins all nodes, or is refused") {
   document["cluster"]["links"] = Json::parse(R"([{"from": 0, "to": "s", "bandwidth": "1GB/s"}])");
   CHECK_THROWS_WITH_AS(static_cast<void>(read_cell(document, files)),
                        "/cluster/links: no path of links joins node 0 and node 1", InputError);
-  document["cluster"]["links"].push_back(Json::parse(R"({"from": "s", "to": 1, "bandwidth": "1GB/s"})"));
+  document["cluster"]["links"].push_back(
+      Json::parse(R"({"from": "s", "to": 1, "bandwidth": "1GB/s"})"));
   CHECK(read_cell(document, files).cluster.links.size() == 2);
 }
 

@@ -1,4 +1,6 @@
 // Expansion of sweeps, --set, and what a sweep leaves in its directory.
+#include "experiments/sweep.h"
+
 #include <doctest/doctest.h>
 
 #include <fstream>
@@ -6,7 +8,6 @@
 #include <set>
 
 #include "experiments/setting.h"
-#include "experiments/sweep.h"
 #include "experiments/sweep_plan.h"
 #include "policies/errors.h"
 #include "tests/experiments/base_spec.h"
@@ -71,14 +72,20 @@ TEST_CASE("sweep: wrong axes are refused with their place") {
   says(refusal(Json{{"/seeds", {2}}}), "cannot be swept");
   says(refusal(Json{{"/stragglers/0/factor", {2, 2}}}), "stands twice");
   says(refusal(Json{{"/stragglers/0/factor", {2, 0}}}), "in the cell /stragglers/0/factor=0");
-  says(refusal(Json{{"/workload", {Json::object()}}, {"/workload/compute", {"1ms"}}}), "set the same value");
-  says(refusal(Json::parse(R"([{"/workload/compute": ["1ms", "2ms"], "/workload/payload": ["1MB"]}])")), "found 1 values");
+  says(refusal(Json{{"/workload", {Json::object()}}, {"/workload/compute", {"1ms"}}}),
+       "set the same value");
+  says(refusal(
+           Json::parse(R"([{"/workload/compute": ["1ms", "2ms"], "/workload/payload": ["1MB"]}])")),
+       "found 1 values");
   says(refusal(3), "/sweep: found 3");
 }
 
-TEST_CASE("set: a known key that the file leaves out may be named, an unknown one or a missing parent not") {
+TEST_CASE(
+    "set: a known key that the file leaves out may be named, an unknown one or a missing parent "
+    "not") {
   const TemporaryDirectory directory;
-  const auto experiment = experiment_of(directory, base_spec(), {"/workload/interference=0.5", "/workload/compute=50ms"});
+  const auto experiment = experiment_of(directory, base_spec(),
+                                        {"/workload/interference=0.5", "/workload/compute=50ms"});
   CHECK(experiment.base().workload.interference == 0.5);
   CHECK(experiment.base().workload.compute == std::chrono::milliseconds(50));
   CHECK_THROWS_AS(experiment_of(directory, base_spec(), {"/workload/nonsense=1"}), InputError);
@@ -127,31 +134,38 @@ TEST_CASE("sweep: results depend on the spec, not on jobs or on what was there b
   auto document = base_spec();
   document["sweep"] = Json{{"/stragglers/0/factor", {1, 2}}};
   const auto small = experiment_of(directory, document);
-  const auto once = run_sweep(small, {.out = directory.path() / "grown", .jobs = 2, .stop = nullptr, .progress = {}});
+  const auto once = run_sweep(
+      small, {.out = directory.path() / "grown", .jobs = 2, .stop = nullptr, .progress = {}});
   CHECK(once.computed == 8);
   document["seeds"] = {1, 2, 3};
   document["sweep"]["/stragglers/0/factor"] = {1, 2, 5};
   const auto large = experiment_of(directory, document);
-  const auto grown = run_sweep(large, {.out = directory.path() / "grown", .jobs = 2, .stop = nullptr, .progress = {}});
+  const auto grown = run_sweep(
+      large, {.out = directory.path() / "grown", .jobs = 2, .stop = nullptr, .progress = {}});
   CHECK(grown.computed == 10);
-  const auto fresh = run_sweep(large, {.out = directory.path() / "fresh", .jobs = 1, .stop = nullptr, .progress = {}});
+  const auto fresh = run_sweep(
+      large, {.out = directory.path() / "fresh", .jobs = 1, .stop = nullptr, .progress = {}});
   CHECK(fresh.computed == 18);
   for (const char* name : {"results.jsonl", "results.csv"}) {
     CHECK(content(directory.path() / "grown" / name) == content(directory.path() / "fresh" / name));
     CHECK(!content(directory.path() / "fresh" / name).empty());
   }
-  const auto again = run_sweep(large, {.out = directory.path() / "grown", .jobs = 1, .stop = nullptr, .progress = {}});
+  const auto again = run_sweep(
+      large, {.out = directory.path() / "grown", .jobs = 1, .stop = nullptr, .progress = {}});
   CHECK(again.computed == 0);
   CHECK(!again.published);
-  CHECK_THROWS_AS(static_cast<void>(run_sweep(small, {.out = directory.path() / "grown", .jobs = 1, .stop = nullptr, .progress = {}})),
-                  InputError);
+  CHECK_THROWS_AS(
+      static_cast<void>(run_sweep(
+          small, {.out = directory.path() / "grown", .jobs = 1, .stop = nullptr, .progress = {}})),
+      InputError);
 }
 
 TEST_CASE("sweep: a request to stop leaves no results, and the journal") {
   const TemporaryDirectory directory;
   const auto experiment = experiment_of(directory, base_spec());
   const std::atomic<bool> stop = true;
-  const auto report = run_sweep(experiment, {.out = directory.path() / "out", .jobs = 1, .stop = &stop, .progress = {}});
+  const auto report = run_sweep(
+      experiment, {.out = directory.path() / "out", .jobs = 1, .stop = &stop, .progress = {}});
   CHECK(report.finished == 0);
   CHECK(!std::filesystem::exists(directory.path() / "out" / "results.csv"));
   CHECK(std::filesystem::exists(directory.path() / "out" / "journal.jsonl"));
