@@ -77,7 +77,7 @@ ArenaScope::~ArenaScope() { arena.active = false; }
 std::span<const std::byte> arena_image() { return {arena.bytes, arena.end}; }
 
 void restore_arena(std::span<const std::byte> image) {
-  std::memcpy(arena.bytes, image.data(), image.size());
+  std::ranges::copy(image, arena.bytes);
   if (arena.end > image.size())
     std::memset(arena.bytes + image.size(), 0, arena.end - image.size());
   arena.end = image.size();
