@@ -13,15 +13,16 @@ enum class Life : std::uint8_t { Live, Left, Lost };
 
 struct Participant {           // a worker or a server
   std::uint64_t named_by = 0;  // id + 1 of the last synchronisation that named it
-  std::uint64_t next_step = 0;
-  std::uint32_t memberships = 0;  // live synchronisations that it is in, in any role
-  Life life = Life::Live;
-  bool ready = false;       // reported ready and not yet released
-  bool snapshot = false;    // released with a snapshot that no start has used
-  bool blocking = false;    // blocking member of a live synchronisation
-  bool background = false;  // the same for the two other roles that a worker has once at most
-  bool passive = false;
+  std::uint32_t next_step = 0;
+  std::uint32_t memberships : 25 = 0;  // live synchronisations that it is in, in any role
+  Life life : 2 = Life::Live;
+  bool ready : 1 = false;       // reported ready and not yet released
+  bool snapshot : 1 = false;    // released with a snapshot that no start has used
+  bool blocking : 1 = false;    // blocking member of a live synchronisation
+  bool background : 1 = false;  // the same for the two other roles that a worker has once at most
+  bool passive : 1 = false;
 };
+static_assert(sizeof(Participant) == 16);  // a large cluster has one per worker
 
 // Members of live synchronisations, as lists in one pool of cells.
 class MemberLists {

@@ -21,6 +21,8 @@ class EventQueue {
     Slot slot{};
   };
 
+  // Room for `events` pending events at once, so that exactly their memory is taken.
+  void reserve(std::uint32_t events) { heap_.reserve(events); }
   // Slots 0..slots-1 may be scheduled. Only grows.
   void grow(std::uint32_t slots) { position_.resize(slots, kNone); }
   [[nodiscard]] std::uint32_t slots() const { return static_cast<std::uint32_t>(position_.size()); }

@@ -67,6 +67,7 @@ void Simulation::prepare() {
   warmup_ = scenario_.warmup_steps.value_or(usual);
   if (warmup_ == 0) statistics_.open_window(Time{});
   queue_.grow(topology_.workers());
+  queue_.reserve(topology_.workers() + 64);
   nic_factor_.assign(topology_.nodes(), 1);
   for (std::uint32_t model = 0; model < scenario_.link_stragglers.size(); ++model)
     for (const auto node : scenario_.link_stragglers[model].nodes)

@@ -12,6 +12,9 @@
 namespace cohort {
 namespace {
 
+// From here on the room for two loads a member is reserved: doubling would take twice the memory.
+constexpr std::size_t kLargeRing = 1024;
+
 // Bus bandwidth factors of nccl-tests: the share of the payload that each hop of a ring carries.
 double all_reduce_factor(std::size_t members) {
   const auto g = static_cast<double>(members);
@@ -115,6 +118,7 @@ void TransferPlanner::collective(Collective kind, double bytes, TransferPlan& ou
 }
 
 void TransferPlanner::ring(double bytes, TransferPlan& out) {
+  if (ring_.size() > kLargeRing) out.loads.reserve(out.loads.size() + 2 * ring_.size() + 1);
   StageLoads loads(links_, out.loads);
   loads.ring(ring_);
   close_stage(loads, 2 * (ring_.size() - 1), all_reduce_factor(ring_.size()) * bytes, out);
