@@ -15,6 +15,7 @@ namespace {
 struct Arguments {
   std::vector<std::string> directories;
   std::string out;
+  std::string format;
 };
 
 // Beside the sources of the build, or where the install puts it.
@@ -40,6 +41,7 @@ int plot(const Arguments& arguments) {
   std::vector<std::string> command{python_with_plots(), find_script().string()};
   command.insert(command.end(), arguments.directories.begin(), arguments.directories.end());
   if (!arguments.out.empty()) command.insert(command.end(), {"--out", arguments.out});
+  if (!arguments.format.empty()) command.insert(command.end(), {"--format", arguments.format});
   const int exit_code = run_program(command);
   if (exit_code == kCannotRun)
     throw EnvironmentError(
@@ -54,11 +56,13 @@ int plot(const Arguments& arguments) {
 }  // namespace
 
 void add_plot(CLI::App& app, int& exit_code) {
-  auto* command = app.add_subcommand("plot", "the figures of directories of results, PNG and SVG");
+  auto* command = app.add_subcommand("plot", "the figures of directories of results");
   auto arguments = std::make_shared<Arguments>();
   command->add_option("directories", arguments->directories, "directories of results")->required();
   command->add_option("--out", arguments->out,
                       "directory for the figures; default: beside the results");
+  command->add_option("--format", arguments->format,
+                      "formats separated by commas, of png, svg, pdf; default: png,svg");
   command->callback([arguments, &exit_code] { exit_code = plot(*arguments); });
 }
 

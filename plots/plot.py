@@ -54,6 +54,16 @@ def parse_arguments(arguments):
     return parser.parse_args(arguments)
 
 
+def say(line):
+    """Prints a line. A reader that has gone (`cohort plot DIR | head -1`) stops the lines, not the figures."""
+    try:
+        print(line, flush=True)
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if not isinstance(error, BrokenPipeError):
+            raise OSError(error.errno, error.strerror, "standard output") from error
+
+
 def plot_directory(figures, results, out, prefix, chosen_formats):
     """Makes what `results` allow; returns how many figures that is."""
     import style
@@ -62,11 +72,11 @@ def plot_directory(figures, results, out, prefix, chosen_formats):
     for title, module in figures.items():
         reason = module.applies(results)
         if reason is not None:
-            print(f"not made: {title}: {reason}")
+            say(f"not made: {title}: {reason}")
             continue
         for stem, figure in module.figures(results):
             paths = style.save(figure, out / f"{prefix}{stem}", chosen_formats)
-            print(f"made: {title}: {' '.join(map(str, paths))}")
+            say(f"made: {title}: {' '.join(map(str, paths))}")
             made += 1
     return made
 

@@ -46,7 +46,19 @@ class Axis:
     log: bool
 
 
-def title_of(pointer):
+def slows_links(pointer, spec):
+    """Whether a pointer is to the factor of a link straggler."""
+    found = re.fullmatch(r"/stragglers/([0-9]+)/factor", pointer)
+    models = spec.get("stragglers")
+    if not found or not isinstance(models, list) or int(found.group(1)) >= len(models):
+        return False
+    return models[int(found.group(1))].get("kind") == "link"
+
+
+def title_of(pointer, spec):
+    """What an axis says of a swept pointer into a spec."""
+    if slows_links(pointer, spec):
+        return "link slowdown factor"
     for ending, title in TITLES.items():
         if pointer.endswith("/" + ending):
             return title
@@ -90,10 +102,10 @@ def categories(title, values):
     return Axis(title, [names.index(name_of(v)) for v in values], list(range(len(names))), names, False, False)
 
 
-def axis_of(pointer, values, workers):
+def axis_of(pointer, values, workers, spec):
     """The axis of a swept pointer: numbers or quantities of one dimension by size, anything else by category in file order."""
     parsed = [parse(value, n) for value, n in zip(values, workers)]
-    title = title_of(pointer)
+    title = title_of(pointer, spec)
     if any(p is None for p in parsed) or len({p[0] for p in parsed}) > 1:
         return categories(title, values)
     unit = parsed[0][2]

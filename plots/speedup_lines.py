@@ -91,7 +91,7 @@ def draw(results):
     rows, looks = results.rows, style.looks(results.rows)
     baseline = paired.baseline_label(rows)
     pointer, panel = split(results)
-    axis = axis_of(pointer, rows[pointer], rows["workers"])
+    axis = axis_of(pointer, rows[pointer], rows["workers"], results.spec)
     panels = list(dict.fromkeys(rows[panel].map(name_of))) if panel else [None]
     labels = [baseline] + [label for label in results.labels if label != baseline]
     width = 6.4 if len(panels) == 1 else min(11.0, 1.6 + 2.8 * len(panels))
@@ -101,7 +101,7 @@ def draw(results):
         draw_panel(axes, here, axis, labels, looks, baseline)
         mark_axis(axes, axis)
         if value is not None:
-            axes.set_title(f"{title_of(panel)}: {value}", fontsize=8)
+            axes.set_title(f"{title_of(panel, results.spec)}: {value}", fontsize=8)
     all_axes[0][0].set_ylim(bottom=0)
     all_axes[0][0].set_ylabel(f"speedup over {baseline}\n(ratio of steps per second)")
     lines = style.legend_below(fig, all_axes[0][0], min(len(labels), 4 if width < 7 else 6))

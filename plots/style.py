@@ -44,6 +44,24 @@ LOOKS = list(KINDS.values()) + [
     ("#004D7A", ">", "--", "**"),
 ]
 
+# The words for a straggler model's keys, in this order; of a kind's own where the kind stands before the key.
+STRAGGLER_WORDS = {
+    "scope": lambda scope: "of all at once" if scope == "all" else f"per {scope}",
+    "file": lambda file: file.rsplit("/", 1)[-1],
+    "probability": "p={}".format,
+    "sigma": lambda sigma: f"{100 * sigma:g} %",
+    "mean": "of mean {}".format,
+    "shape": "of shape {}".format,
+    "scale": "and scale {}".format,
+    "factor": "x{}".format,
+    "workers": lambda workers: "of workers " + ", ".join(map(str, workers)),
+    "nodes": lambda nodes: "of nodes " + ", ".join(map(str, nodes)),
+    "burst enter": "entered with p={}".format,
+    "burst leave": "left with p={}".format,
+    "link enter": "entered {}/s".format,
+    "link leave": "left {}/s".format,
+}
+
 # compute, wait, sync, coordinate: of the timeline and of the split of time
 STATES = {
     "compute": ("#56B4E9", ""),
@@ -99,6 +117,26 @@ def workload_of(results):
     return ", ".join(parts)
 
 
+def straggler_of(results, pointer, model):
+    """One straggler model in words, without what is swept: the axes say that."""
+    kind = model.get("kind")
+    words = [f"{model.get('distribution')} jitter" if kind == "jitter" else f"{kind}"]
+    for name, word in STRAGGLER_WORDS.items():
+        key = name.removeprefix(f"{kind} ")
+        if key in model and not any(swept.startswith(f"{pointer}/{key}") for swept in results.swept):
+            words.append(word(model[key]))
+    return " ".join(words)
+
+
+def stragglers_of(results):
+    """The straggler models of the spec, unless they themselves are swept."""
+    models = results.spec.get("stragglers")
+    if not isinstance(models, list) or "/stragglers" in results.swept:
+        return ""
+    places = [(f"/stragglers/{i}", model) for i, model in enumerate(models)]
+    return ", ".join(straggler_of(results, pointer, model) for pointer, model in places if pointer not in results.swept)
+
+
 def transports_of(results):
     """The policies whose transport is limited: every figure that shows them says so."""
     limited = []
@@ -112,8 +150,8 @@ def transports_of(results):
 def sources(results, *more, seeds=True):
     """The caption: where the numbers come from."""
     version = f"Cohort {results.version}" if results.version else "Cohort"
-    parts = [f"Simulated by {version}, spec {results.name}", cluster_of(results), workload_of(results), transports_of(results),
-             seeds_of(results) if seeds else ""]
+    parts = [f"Simulated by {version}, spec {results.name}", cluster_of(results), workload_of(results),
+             stragglers_of(results), transports_of(results), seeds_of(results) if seeds else ""]
     return "; ".join(part for part in [*parts, *more] if part) + "."
 
 

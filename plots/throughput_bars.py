@@ -31,7 +31,7 @@ def group_name(pointer, name):
 def draw(results):
     rows, pointer = results.rows, pointer_of(results)
     looks, labels = style.looks(rows), results.labels
-    axis = axis_of(pointer, rows[pointer], rows["workers"]) if pointer else None
+    axis = axis_of(pointer, rows[pointer], rows["workers"], results.spec) if pointer else None
     groups = axis.ticks if axis else [None]
     width = 0.84 / len(labels)
     fig, all_axes = style.figure(max(6.4, min(11.0, 1.0 + 0.27 * len(labels) * len(groups))), 4.2)

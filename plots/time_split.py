@@ -23,7 +23,7 @@ def cells(results):
     chosen = groups if len(groups) <= MOST_CELLS else [groups[0], groups[len(groups) // 2], groups[-1]]
     titled = []
     for _, rows in chosen:
-        values = [f"{title_of(p)}: {name_of(rows[p].iloc[0])}" for p in results.swept]
+        values = [f"{title_of(p, results.spec)}: {name_of(rows[p].iloc[0])}" for p in results.swept]
         titled.append(("\n".join(values), rows))
     return titled
 

@@ -86,8 +86,8 @@ def draw_field(axes, place, cell, labels, looks, baseline):
 
 def draw(results):
     rows, (across_pointer, up_pointer) = results.rows, axes_of(results)
-    across = axis_of(across_pointer, rows[across_pointer], rows["workers"])
-    up = axis_of(up_pointer, rows[up_pointer], rows["workers"])
+    across = axis_of(across_pointer, rows[across_pointer], rows["workers"], results.spec)
+    up = axis_of(up_pointer, rows[up_pointer], rows["workers"], results.spec)
     looks, baseline = style.looks(rows), paired.baseline_label(rows)
     fig, all_axes = style.figure(max(6.4, 1.2 + 0.95 * len(across.ticks)), 1.9 + 0.55 * len(up.ticks))
     axes = all_axes[0][0]

@@ -96,8 +96,3 @@ def test_mixing_prints_the_published_numbers_of_static(cohort):
 def test_doctor_says_what_is_there(cohort):
     result = cohort.run("doctor")
     assert result.returncode == 0 and "matplotlib" in result.stdout
-
-
-def test_plot_of_a_directory_that_is_not_there_is_refused(cohort):
-    result = cohort.run("plot", "none", "--out", "figures")
-    assert result.returncode == 2 and "none" in result.stderr

@@ -95,7 +95,7 @@ def test_a_csv_reads_as_the_jsonl_does(tmp_path):
     after = read_results(folder)
     assert list(after.rows["throughput_steps_per_second"]) == list(before.rows["throughput_steps_per_second"])
     pointer = "/stragglers/0/probability"
-    axes = [quantities.axis_of(pointer, r.rows[pointer], r.rows["workers"]) for r in (before, after)]
+    axes = [quantities.axis_of(pointer, r.rows[pointer], r.rows["workers"], r.spec) for r in (before, after)]
     assert axes[0] == axes[1]
 
 
@@ -114,6 +114,46 @@ def test_the_caption_names_sources_and_limited_transports(tmp_path):
     assert "ad-psgd: transport of 0.7GB/s a worker" in caption
 
 
+def test_the_caption_names_the_stragglers_but_not_what_the_axis_says(tmp_path):
+    results = read_results(synthetic.write(tmp_path / "r", PROBABILITY, seeds=(1, 2)))
+    results.spec["stragglers"] = [
+        {"kind": "bernoulli", "probability": "1/n", "factor": 5},
+        {"kind": "jitter", "distribution": "lognormal", "sigma": 0.02},
+        {"kind": "fixed", "workers": [0, 3], "factor": 2},
+        {"kind": "link", "nodes": [1], "enter": 0.125, "leave": 0.5, "factor": 10},
+        {"kind": "trace", "scope": "node", "file": "data/slow.csv", "as": "factor"},
+    ]
+    assert (
+        "60MB payload; bernoulli x5, lognormal jitter 2 %, fixed x2 of workers 0, 3, link x10 of nodes 1 entered 0.125/s left"
+        " 0.5/s, trace per node slow.csv; seeds 1-2"
+    ) in style.sources(results)
+
+
+def test_the_factor_of_slow_links_is_named_as_theirs():
+    spec = {"stragglers": [{"kind": "link", "factor": 2}, {"kind": "bernoulli", "factor": 2}]}
+    assert quantities.title_of("/stragglers/0/factor", spec) == "link slowdown factor"
+    assert quantities.title_of("/stragglers/1/factor", spec) == "slowdown factor"
+
+
+def test_a_reader_that_leaves_after_one_line_stops_the_lines_and_not_the_figures(tmp_path):
+    folder = synthetic.write(tmp_path / "r", PROBABILITY, seeds=(1, 2))
+    command = [sys.executable, ROOT / "plots" / "plot.py", folder, "--format", "png"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process.stdout.close()
+    assert process.communicate()[1] == ""
+    assert process.returncode == 0
+    assert "time_split.png" in names(folder / "figures")
+
+
+def test_a_full_standard_output_is_one_message(tmp_path):
+    folder = synthetic.write(tmp_path / "r", {}, seeds=(1,))
+    with open("/dev/full", "w") as full:
+        command = [sys.executable, ROOT / "plots" / "plot.py", folder, "--format", "png"]
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 3
+    assert done.stderr == "plot: standard output: No space left on device\n"
+
+
 def test_speedups_are_taken_seed_by_seed():
     rows = [("all-reduce", 1, 10.0), ("all-reduce", 2, 20.0), ("smart", 1, 20.0), ("smart", 2, 60.0)]
     import pandas
@@ -130,20 +170,20 @@ def test_one_seed_has_no_interval():
 
 
 def test_quantities_stand_at_their_size_and_the_unit_in_the_title():
-    axis = quantities.axis_of("/cluster/nic/bandwidth", ["10Gbit/s", "1GB/s", "100Gbit/s"], [16] * 3)
+    axis = quantities.axis_of("/cluster/nic/bandwidth", ["10Gbit/s", "1GB/s", "100Gbit/s"], [16] * 3, {})
     assert axis.positions == [10, 8, 100]
     assert axis.title == "bandwidth of a node's network card (Gbit/s)"
 
 
 def test_one_in_n_stands_at_its_probability_under_its_own_name():
-    axis = quantities.axis_of("/stragglers/0/probability", [0, "1/n", 0.5], [16] * 3)
+    axis = quantities.axis_of("/stragglers/0/probability", [0, "1/n", 0.5], [16] * 3, {})
     assert axis.positions == [0, 1 / 16, 0.5]
     assert axis.names == ["0", "1/n", "0.5"]
 
 
 @pytest.mark.parametrize("values", [["ring", "tree"], [None, 4], ["1GB/s", "3ms"], [True, False]])
 def test_anything_else_stands_by_category(values):
-    axis = quantities.axis_of("/cluster/collective", values, [16] * 2)
+    axis = quantities.axis_of("/cluster/collective", values, [16] * 2, {})
     assert (axis.numeric, axis.positions) == (False, [0, 1])
 
 
@@ -159,7 +199,7 @@ def test_the_winner_map_reads_the_ratio_from_the_calm_cells_of_all_reduce(tmp_pa
     results = read_results(synthetic.write(tmp_path / "r", sweep))
     assert winner_map.applies(results) is None
     pointer = winner_map.axes_of(results)
-    axes = [quantities.axis_of(p, results.rows[p], results.rows["workers"]) for p in pointer]
+    axes = [quantities.axis_of(p, results.rows[p], results.rows["workers"], results.spec) for p in pointer]
     for payload, compute, sync in (("60MB", 0.8, 0.16), ("240MB", 0.5, 0.5)):
         calm = (results.rows["/workload/payload"] == payload) & (results.rows["/stragglers/0/factor"] == 1)
         results.rows.loc[calm & (results.rows["policy"] == "all-reduce"), ["compute_fraction", "sync_fraction"]] = compute, sync
