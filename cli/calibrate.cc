@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -18,11 +17,6 @@ namespace cohort {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-struct Arguments {
-  std::vector<std::filesystem::path> logs;
-  bool json = false;
-};
 
 struct Calibration {
   NcclLog log;
@@ -163,7 +157,9 @@ void print_text(const Calibration& calibration) {
   fmt::print("\n");
 }
 
-int calibrate(const Arguments& arguments) {
+}  // namespace
+
+int calibrate(const CalibrateArguments& arguments) {
   std::vector<Calibration> calibrations;
   for (const auto& file : arguments.logs) {
     NcclLog log = read_nccl_log(file);
@@ -185,16 +181,6 @@ int calibrate(const Arguments& arguments) {
     fmt::print("{}\n",
                Json{{"logs", std::move(logs)}}.dump(2, ' ', false, Json::error_handler_t::replace));
   return kDone;
-}
-
-}  // namespace
-
-void add_calibrate(CLI::App& app, int& exit_code) {
-  auto* command = app.add_subcommand("calibrate", "link models from nccl-tests logs, for a spec");
-  auto arguments = std::make_shared<Arguments>();
-  command->add_option("logs", arguments->logs, "text logs of nccl-tests programs")->required();
-  command->add_flag("--json", arguments->json, "print JSON");
-  command->callback([arguments, &exit_code] { exit_code = calibrate(*arguments); });
 }
 
 }  // namespace cohort

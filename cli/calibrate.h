@@ -2,11 +2,17 @@
 // a spec.
 #pragma once
 
-#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <vector>
 
 namespace cohort {
 
-// The command sets `exit_code` when it ran.
-void add_calibrate(CLI::App& app, int& exit_code);
+struct CalibrateArguments {
+  std::vector<std::filesystem::path> logs;
+  bool json = false;
+};
+
+// An exit code (cli/exit_codes.h).
+[[nodiscard]] int calibrate(const CalibrateArguments& arguments);
 
 }  // namespace cohort

@@ -62,6 +62,8 @@ std::vector<Finding> examine() {
   };
 }
 
+}  // namespace
+
 int examine_machine() {
   fmt::print("cohort {}, built as C++20 by compiler {}\n", version(), __VERSION__);
   fmt::print("{} CPUs: simulate and sweep run as many cells at once\n\n",
@@ -73,14 +75,6 @@ int examine_machine() {
   }
   fmt::print("{}", text_table(lines, {true, true, true, true}));
   return kDone;
-}
-
-}  // namespace
-
-void add_doctor(CLI::App& app, int& exit_code) {
-  auto* command =
-      app.add_subcommand("doctor", "what this machine can do, and what to install for the rest");
-  command->callback([&exit_code] { exit_code = examine_machine(); });
 }
 
 }  // namespace cohort

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <filesystem>
-#include <memory>
 
 #include "cli/exit_codes.h"
 #include "cli/program.h"
@@ -11,12 +10,6 @@
 
 namespace cohort {
 namespace {
-
-struct Arguments {
-  std::vector<std::string> directories;
-  std::string out;
-  std::string format;
-};
 
 // Beside the sources of the build, or where the install puts it.
 std::filesystem::path find_script() {
@@ -31,7 +24,9 @@ std::filesystem::path find_script() {
                                      candidates[1].lexically_normal().string()));
 }
 
-int plot(const Arguments& arguments) {
+}  // namespace
+
+int plot(const PlotArguments& arguments) {
   for (const auto& directory : arguments.directories) {
     if (!std::filesystem::is_directory(directory)) {
       throw InputError(directory,
@@ -51,19 +46,6 @@ int plot(const Arguments& arguments) {
     if (exit_code == known) return known;
   }
   return kOurBug;
-}
-
-}  // namespace
-
-void add_plot(CLI::App& app, int& exit_code) {
-  auto* command = app.add_subcommand("plot", "the figures of directories of results");
-  auto arguments = std::make_shared<Arguments>();
-  command->add_option("directories", arguments->directories, "directories of results")->required();
-  command->add_option("--out", arguments->out,
-                      "directory for the figures; default: beside the results");
-  command->add_option("--format", arguments->format,
-                      "formats separated by commas, of png, svg, pdf; default: png,svg");
-  command->callback([arguments, &exit_code] { exit_code = plot(*arguments); });
 }
 
 }  // namespace cohort

@@ -2,11 +2,18 @@
 // results.
 #pragma once
 
-#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
 
 namespace cohort {
 
-// The command sets `exit_code` when it ran.
-void add_plot(CLI::App& app, int& exit_code);
+struct PlotArguments {
+  std::vector<std::string> directories;
+  std::string out;     // empty: beside the results
+  std::string format;  // of png, svg, pdf, separated by commas; empty: the scripts' default
+};
+
+// An exit code (cli/exit_codes.h).
+[[nodiscard]] int plot(const PlotArguments& arguments);
 
 }  // namespace cohort

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <memory>
 #include <string_view>
 
 #include "cli/exit_codes.h"
@@ -17,14 +16,6 @@
 
 namespace cohort {
 namespace {
-
-struct Arguments {
-  std::string name;
-  bool json = false;
-  bool mixing = false;
-  std::uint32_t workers = 16;
-  std::uint32_t per_node = 4;
-};
 
 constexpr std::uint64_t kMixingSeed = 1;
 
@@ -107,14 +98,15 @@ std::vector<const PolicyEntry*> chosen(const std::string& name) {
 }
 
 // Nodes of `per_node` workers; the last one may have fewer.
-std::vector<std::uint32_t> nodes_of(const Arguments& arguments) {
+std::vector<std::uint32_t> nodes_of(const PoliciesArguments& arguments) {
   std::vector<std::uint32_t> nodes(arguments.workers / arguments.per_node, arguments.per_node);
   if (arguments.workers % arguments.per_node > 0)
     nodes.push_back(arguments.workers % arguments.per_node);
   return nodes;
 }
 
-int show_mixing(const Arguments& arguments, const std::vector<const PolicyEntry*>& entries) {
+int show_mixing(const PoliciesArguments& arguments,
+                const std::vector<const PolicyEntry*>& entries) {
   const auto nodes = nodes_of(arguments);
   std::string text;
   OrderedJson list = OrderedJson::array();
@@ -132,7 +124,9 @@ int show_mixing(const Arguments& arguments, const std::vector<const PolicyEntry*
   return kDone;
 }
 
-int list_policies(const Arguments& arguments) {
+}  // namespace
+
+int list_policies(const PoliciesArguments& arguments) {
   const auto entries = chosen(arguments.name);
   if (arguments.mixing) return show_mixing(arguments, entries);
   if (!arguments.json) {
@@ -143,22 +137,6 @@ int list_policies(const Arguments& arguments) {
   for (const auto* entry : entries) list.push_back(json_of(*entry));
   fmt::print("{}\n", OrderedJson{{"policies", std::move(list)}}.dump(2));
   return kDone;
-}
-
-}  // namespace
-
-void add_policies(CLI::App& app, int& exit_code) {
-  auto* command = app.add_subcommand(
-      "policies", "what policies there are, with every option, default and source");
-  auto arguments = std::make_shared<Arguments>();
-  command->add_option("name", arguments->name, "one policy; default: all");
-  command->add_flag("--json", arguments->json, "print JSON");
-  command->add_flag("--mixing", arguments->mixing, "print mixing matrices and rates");
-  command->add_option("--workers", arguments->workers, "for --mixing; default 16")
-      ->check(CLI::Range(1U, 512U));
-  command->add_option("--per-node", arguments->per_node, "for --mixing; default 4")
-      ->check(CLI::Range(1U, 512U));
-  command->callback([arguments, &exit_code] { exit_code = list_policies(*arguments); });
 }
 
 }  // namespace cohort

@@ -2,11 +2,20 @@
 // mixing matrices and rates.
 #pragma once
 
-#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <string>
 
 namespace cohort {
 
-// The command sets `exit_code` when it ran.
-void add_policies(CLI::App& app, int& exit_code);
+struct PoliciesArguments {
+  std::string name;  // empty: all
+  bool json = false;
+  bool mixing = false;
+  std::uint32_t workers = 16;
+  std::uint32_t per_node = 4;
+};
+
+// An exit code (cli/exit_codes.h).
+[[nodiscard]] int list_policies(const PoliciesArguments& arguments);
 
 }  // namespace cohort

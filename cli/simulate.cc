@@ -2,12 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <memory>
-
 #include "cli/exit_codes.h"
 #include "cli/interrupt.h"
 #include "cli/row_table.h"
-#include "cli/spec_arguments.h"
 #include "experiments/base_run.h"
 #include "experiments/progress_display.h"
 #include "policies/errors.h"
@@ -15,20 +12,15 @@
 namespace cohort {
 namespace {
 
-struct Arguments {
-  SpecArguments spec;
-  bool json = false;
-  bool timeline = false;
-  std::string out;
-};
-
 void print_json(const std::vector<std::string>& rows) {
   std::string text;
   for (const auto& row : rows) text.append(text.empty() ? "" : ",\n").append(row);
   fmt::print("{{\"runs\": [\n{}\n]}}\n", text);
 }
 
-int simulate_spec(const Arguments& arguments) {
+}  // namespace
+
+int simulate_spec(const SimulateArguments& arguments) {
   if (arguments.timeline && arguments.out.empty()) {
     throw InputError("--timeline", "has nowhere to go; allowed: together with --out DIR");
   }
@@ -58,20 +50,6 @@ int simulate_spec(const Arguments& arguments) {
   }
   arguments.json ? print_json(report.rows) : fmt::print("{}", row_table(report.rows));
   return report.failed > 0 ? kSomeCellsFailed : kDone;
-}
-
-}  // namespace
-
-void add_simulate(CLI::App& app, int& exit_code) {
-  auto* command = app.add_subcommand(
-      "simulate", "one scenario: every policy and seed of a spec, its sweep left aside");
-  auto arguments = std::make_shared<Arguments>();
-  arguments->spec.add_to(*command);
-  command->add_flag("--json", arguments->json, "print {\"runs\": [...]} instead of a table");
-  command->add_option("--out", arguments->out, "directory for results, manifest and event log");
-  command->add_flag("--timeline", arguments->timeline,
-                    "write timeline.json (Chrome/Perfetto) to --out");
-  command->callback([arguments, &exit_code] { exit_code = simulate_spec(*arguments); });
 }
 
 }  // namespace cohort

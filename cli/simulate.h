@@ -2,11 +2,20 @@
 // files.
 #pragma once
 
-#include <CLI/CLI.hpp>
+#include <string>
+
+#include "cli/spec_arguments.h"
 
 namespace cohort {
 
-// The command sets `exit_code` when it ran.
-void add_simulate(CLI::App& app, int& exit_code);
+struct SimulateArguments {
+  SpecArguments spec;
+  bool json = false;
+  bool timeline = false;
+  std::string out;  // empty: a table or JSON alone
+};
+
+// An exit code (cli/exit_codes.h).
+[[nodiscard]] int simulate_spec(const SimulateArguments& arguments);
 
 }  // namespace cohort

@@ -1,7 +1,6 @@
 // The arguments that every command on a spec shares.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
 
@@ -9,10 +8,8 @@ namespace cohort {
 
 struct SpecArguments {
   std::string spec;
-  std::vector<std::string> sets;
-  unsigned jobs = 1;  // as many as there are CPUs, unless given
-
-  void add_to(CLI::App& command);
+  std::vector<std::string> sets;  // POINTER=VALUE
+  unsigned jobs = 1;
 };
 
 }  // namespace cohort

@@ -2,21 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <memory>
-
 #include "cli/exit_codes.h"
 #include "cli/interrupt.h"
-#include "cli/spec_arguments.h"
 #include "experiments/progress_display.h"
 #include "experiments/sweep.h"
 
 namespace cohort {
 namespace {
-
-struct Arguments {
-  SpecArguments spec;
-  std::string out;
-};
 
 void say_what_was_done(const SweepReport& report, const std::string& out) {
   if (report.damaged > 0) {
@@ -35,7 +27,9 @@ void say_what_was_done(const SweepReport& report, const std::string& out) {
   }
 }
 
-int sweep_spec(const Arguments& arguments) {
+}  // namespace
+
+int sweep_spec(const SweepArguments& arguments) {
   const Experiment experiment(arguments.spec.spec, arguments.spec.sets);
   SweepReport report;
   {
@@ -57,18 +51,6 @@ int sweep_spec(const Arguments& arguments) {
   }
   say_what_was_done(report, arguments.out);
   return report.failed > 0 ? kSomeCellsFailed : kDone;
-}
-
-}  // namespace
-
-void add_sweep(CLI::App& app, int& exit_code) {
-  auto* command =
-      app.add_subcommand("sweep", "every cell of a spec's sweep, policy and seed; resumable");
-  auto arguments = std::make_shared<Arguments>();
-  arguments->spec.add_to(*command);
-  command->add_option("--out", arguments->out, "directory of results: new, or to resume")
-      ->required();
-  command->callback([arguments, &exit_code] { exit_code = sweep_spec(*arguments); });
 }
 
 }  // namespace cohort

@@ -2,11 +2,18 @@
 // results; resumable.
 #pragma once
 
-#include <CLI/CLI.hpp>
+#include <string>
+
+#include "cli/spec_arguments.h"
 
 namespace cohort {
 
-// The command sets `exit_code` when it ran.
-void add_sweep(CLI::App& app, int& exit_code);
+struct SweepArguments {
+  SpecArguments spec;
+  std::string out;
+};
+
+// An exit code (cli/exit_codes.h).
+[[nodiscard]] int sweep_spec(const SweepArguments& arguments);
 
 }  // namespace cohort

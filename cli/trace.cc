@@ -8,7 +8,6 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -23,11 +22,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 namespace fs = std::filesystem;
-
-struct Arguments {
-  fs::path file;
-  fs::path out;
-};
 
 void say(const std::vector<std::string>& notes) {
   for (const std::string& note : notes) fmt::print(stderr, "cohort: {}\n", note);
@@ -75,38 +69,6 @@ void write_whole(const fs::path& file, const std::string& text) {
   }
 }
 
-int import_trace(const Arguments& arguments) {
-  const Recording recording = read_recording(arguments.file);
-  if (fs::is_directory(arguments.out)) {
-    throw InputError("--out", arguments.out.string() + " is a directory; expected a file");
-  }
-  write_whole(arguments.out, to_csv(recording.trace));
-  say(recording.notes);
-  const std::string warning = stage_warning(recording, summarise(recording.trace));
-  if (!warning.empty()) say({warning});
-  fmt::print("{}: {} workers, {} steps\n", arguments.out.string(), recording.trace.workers(),
-             recording.trace.steps());
-  return kDone;
-}
-
-int show_trace(const Arguments& arguments) {
-  const Recording recording = read_recording(arguments.file);
-  say(recording.notes);
-  const auto workers = summarise(recording.trace);
-  fmt::print("{} workers, {} steps, median step {}\n\n", workers.size(), recording.trace.steps(),
-             format_time(recording.trace.median()));
-  fmt::print("{:>8} {:>16} {:>24} {:>20}\n", "worker", "median s", "ratio to median worker",
-             "spread (sd/mean)");
-  for (std::size_t w = 0; w < workers.size(); ++w) {
-    fmt::print("{:>8} {:>16.6f} {:>24.2f} {:>18.1f} %{}\n", w, seconds(workers[w].median),
-               workers[w].ratio, workers[w].spread * 100,
-               workers[w].ratio > kSlowRatio ? "  slow" : "");
-  }
-  const std::string warning = stage_warning(recording, workers);
-  if (!warning.empty()) fmt::print("\n{}\n", warning);
-  return kDone;
-}
-
 double rounded(double value) { return std::stod(fmt::format("{:.4g}", value)); }
 
 Json stragglers_json(const TraceFit& fit) {
@@ -133,7 +95,41 @@ Json stragglers_json(const TraceFit& fit) {
   return list;
 }
 
-int fit_and_print(const Arguments& arguments) {
+}  // namespace
+
+int import_trace(const TraceArguments& arguments) {
+  const Recording recording = read_recording(arguments.file);
+  if (fs::is_directory(arguments.out)) {
+    throw InputError("--out", arguments.out.string() + " is a directory; expected a file");
+  }
+  write_whole(arguments.out, to_csv(recording.trace));
+  say(recording.notes);
+  const std::string warning = stage_warning(recording, summarise(recording.trace));
+  if (!warning.empty()) say({warning});
+  fmt::print("{}: {} workers, {} steps\n", arguments.out.string(), recording.trace.workers(),
+             recording.trace.steps());
+  return kDone;
+}
+
+int show_trace(const TraceArguments& arguments) {
+  const Recording recording = read_recording(arguments.file);
+  say(recording.notes);
+  const auto workers = summarise(recording.trace);
+  fmt::print("{} workers, {} steps, median step {}\n\n", workers.size(), recording.trace.steps(),
+             format_time(recording.trace.median()));
+  fmt::print("{:>8} {:>16} {:>24} {:>20}\n", "worker", "median s", "ratio to median worker",
+             "spread (sd/mean)");
+  for (std::size_t w = 0; w < workers.size(); ++w) {
+    fmt::print("{:>8} {:>16.6f} {:>24.2f} {:>18.1f} %{}\n", w, seconds(workers[w].median),
+               workers[w].ratio, workers[w].spread * 100,
+               workers[w].ratio > kSlowRatio ? "  slow" : "");
+  }
+  const std::string warning = stage_warning(recording, workers);
+  if (!warning.empty()) fmt::print("\n{}\n", warning);
+  return kDone;
+}
+
+int fit_and_print(const TraceArguments& arguments) {
   const Recording recording = read_recording(arguments.file);
   const TraceFit fit = fit_trace(recording.trace);
   if (fit.compute == Time{0}) throw InputError(arguments.file.string(), fit.notes.front());
@@ -145,26 +141,6 @@ int fit_and_print(const Arguments& arguments) {
                   {"stragglers", stragglers_json(fit)}};
   fmt::print("{}\n", spec.dump(2));
   return kDone;
-}
-
-}  // namespace
-
-void add_trace(CLI::App& app, int& exit_code) {
-  auto* command = app.add_subcommand("trace", "recorded compute times: convert, summarise, fit");
-  command->require_subcommand(1);
-  auto arguments = std::make_shared<Arguments>();
-  const auto add = [&](const char* name, const char* what, int (*run)(const Arguments&)) {
-    auto* verb = command->add_subcommand(name, what);
-    verb->add_option("file", arguments->file, "CSV: worker,step,seconds or a straggler study's")
-        ->required();
-    verb->callback([arguments, run, &exit_code] { exit_code = run(*arguments); });
-    return verb;
-  };
-  add("import", "renumber a recording and write it as worker,step,seconds", import_trace)
-      ->add_option("--out", arguments->out, "the trace to write")
-      ->required();
-  add("show", "per worker: median, ratio to the median worker, spread", show_trace);
-  add("fit", "a straggler model for a spec, as far as the recording shows one", fit_and_print);
 }
 
 }  // namespace cohort

@@ -1,11 +1,18 @@
 // `cohort trace import|show|fit`: recorded compute times converted, summarised, fitted.
 #pragma once
 
-#include <CLI/CLI.hpp>
+#include <filesystem>
 
 namespace cohort {
 
-// The command sets `exit_code` when it ran.
-void add_trace(CLI::App& app, int& exit_code);
+struct TraceArguments {
+  std::filesystem::path file;
+  std::filesystem::path out;  // of import
+};
+
+// Exit codes (cli/exit_codes.h).
+[[nodiscard]] int import_trace(const TraceArguments& arguments);
+[[nodiscard]] int show_trace(const TraceArguments& arguments);
+[[nodiscard]] int fit_and_print(const TraceArguments& arguments);
 
 }  // namespace cohort

@@ -1,0 +1,144 @@
+#include "cli/command_line.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <thread>
+
+#include "cli/calibrate.h"
+#include "cli/doctor.h"
+#include "cli/exit_codes.h"
+#include "cli/plot.h"
+#include "cli/policies.h"
+#include "cli/simulate.h"
+#include "cli/sweep.h"
+#include "cli/trace.h"
+#include "experiments/version.h"
+
+namespace cohort {
+namespace {
+
+// Each add_COMMAND declares a command that sets `exit_code` when it ran.
+
+void add_spec(CLI::App& command, SpecArguments& spec) {
+  constexpr unsigned kMostJobs = 1024;
+  spec.jobs = std::max(1U, std::thread::hardware_concurrency());
+  command.add_option("spec", spec.spec, "the spec: a JSON file, comments allowed")->required();
+  command
+      .add_option("--set", spec.sets,
+                  "POINTER=VALUE, such as /workload/compute=50ms; may be repeated")
+      ->allow_extra_args(false);
+  command.add_option("--jobs,-j", spec.jobs, "threads; default: one per CPU")
+      ->check(CLI::Range(1U, kMostJobs));
+}
+
+void add_simulate(CLI::App& app, int& exit_code) {
+  auto* command = app.add_subcommand(
+      "simulate", "one scenario: every policy and seed of a spec, its sweep left aside");
+  auto arguments = std::make_shared<SimulateArguments>();
+  add_spec(*command, arguments->spec);
+  command->add_flag("--json", arguments->json, "print {\"runs\": [...]} instead of a table");
+  command->add_option("--out", arguments->out, "directory for results, manifest and event log");
+  command->add_flag("--timeline", arguments->timeline,
+                    "write timeline.json (Chrome/Perfetto) to --out");
+  command->callback([arguments, &exit_code] { exit_code = simulate_spec(*arguments); });
+}
+
+void add_sweep(CLI::App& app, int& exit_code) {
+  auto* command =
+      app.add_subcommand("sweep", "every cell of a spec's sweep, policy and seed; resumable");
+  auto arguments = std::make_shared<SweepArguments>();
+  add_spec(*command, arguments->spec);
+  command->add_option("--out", arguments->out, "directory of results: new, or to resume")
+      ->required();
+  command->callback([arguments, &exit_code] { exit_code = sweep_spec(*arguments); });
+}
+
+void add_calibrate(CLI::App& app, int& exit_code) {
+  auto* command = app.add_subcommand("calibrate", "link models from nccl-tests logs, for a spec");
+  auto arguments = std::make_shared<CalibrateArguments>();
+  command->add_option("logs", arguments->logs, "text logs of nccl-tests programs")->required();
+  command->add_flag("--json", arguments->json, "print JSON");
+  command->callback([arguments, &exit_code] { exit_code = calibrate(*arguments); });
+}
+
+void add_trace(CLI::App& app, int& exit_code) {
+  auto* command = app.add_subcommand("trace", "recorded compute times: convert, summarise, fit");
+  command->require_subcommand(1);
+  auto arguments = std::make_shared<TraceArguments>();
+  const auto add = [&](const char* name, const char* what, int (*run)(const TraceArguments&)) {
+    auto* verb = command->add_subcommand(name, what);
+    verb->add_option("file", arguments->file, "CSV: worker,step,seconds or a straggler study's")
+        ->required();
+    verb->callback([arguments, run, &exit_code] { exit_code = run(*arguments); });
+    return verb;
+  };
+  add("import", "renumber a recording and write it as worker,step,seconds", import_trace)
+      ->add_option("--out", arguments->out, "the trace to write")
+      ->required();
+  add("show", "per worker: median, ratio to the median worker, spread", show_trace);
+  add("fit", "a straggler model for a spec, as far as the recording shows one", fit_and_print);
+}
+
+void add_plot(CLI::App& app, int& exit_code) {
+  auto* command = app.add_subcommand("plot", "the figures of directories of results");
+  auto arguments = std::make_shared<PlotArguments>();
+  command->add_option("directories", arguments->directories, "directories of results")->required();
+  command->add_option("--out", arguments->out,
+                      "directory for the figures; default: beside the results");
+  command->add_option("--format", arguments->format,
+                      "formats separated by commas, of png, svg, pdf; default: png,svg");
+  command->callback([arguments, &exit_code] { exit_code = plot(*arguments); });
+}
+
+void add_policies(CLI::App& app, int& exit_code) {
+  auto* command = app.add_subcommand(
+      "policies", "what policies there are, with every option, default and source");
+  auto arguments = std::make_shared<PoliciesArguments>();
+  command->add_option("name", arguments->name, "one policy; default: all");
+  command->add_flag("--json", arguments->json, "print JSON");
+  command->add_flag("--mixing", arguments->mixing, "print mixing matrices and rates");
+  command->add_option("--workers", arguments->workers, "for --mixing; default 16")
+      ->check(CLI::Range(1U, 512U));
+  command->add_option("--per-node", arguments->per_node, "for --mixing; default 4")
+      ->check(CLI::Range(1U, 512U));
+  command->callback([arguments, &exit_code] { exit_code = list_policies(*arguments); });
+}
+
+void add_doctor(CLI::App& app, int& exit_code) {
+  auto* command =
+      app.add_subcommand("doctor", "what this machine can do, and what to install for the rest");
+  command->callback([&exit_code] { exit_code = examine_machine(); });
+}
+
+}  // namespace
+
+int run_command_line(int argc, char** argv) {
+  CLI::App app("Group-scheduling policies for data-parallel training, simulated.", "cohort");
+  app.set_version_flag("--version", "cohort " + version());
+  app.require_subcommand(1);
+  app.footer(
+      "Exit codes: 0 done; 1 some cells failed; 2 wrong input; 3 the environment failed; 4 a bug; "
+      "130 interrupted.");
+  int exit_code = kDone;
+  add_simulate(app, exit_code);
+  add_sweep(app, exit_code);
+  add_calibrate(app, exit_code);
+  add_trace(app, exit_code);
+  add_plot(app, exit_code);
+  add_policies(app, exit_code);
+  add_doctor(app, exit_code);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
+    fmt::print(stderr, "cohort: {} (see cohort --help)\n", error.what());
+    return kWrongInput;
+  }
+  return exit_code;
+}
+
+}  // namespace cohort
