@@ -58,6 +58,7 @@ std::string row_table(const std::vector<std::string>& rows) {
     }
     std::string remarks;
     if (row["whole_run_window"] == true) remarks += "throughput of the whole run; ";
+    if (row["inter_intra"] == false) remarks += "without inter-intra; ";
     if (row["connected"] == false) remarks += "groups do not connect all workers; ";
     if (row["error"].is_string()) remarks += row["error"].get<std::string>() + "; ";
     if (!remarks.empty()) remarks.erase(remarks.size() - 2);

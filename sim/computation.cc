@@ -32,14 +32,12 @@ void Computation::end(std::uint32_t worker) {
 }
 
 void Computation::transfer_began(std::uint32_t worker, Time now) {
-  if (segments_.empty()) return;
   Segment& segment = segments_[worker];
   advance(segment, now);
   if (segment.transfers++ == 0 && segment.running) schedule(worker);
 }
 
 void Computation::transfer_ended(std::uint32_t worker, Time now) {
-  if (segments_.empty()) return;
   Segment& segment = segments_[worker];
   advance(segment, now);
   if (--segment.transfers == 0 && segment.running) schedule(worker);

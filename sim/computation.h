@@ -23,6 +23,8 @@ class Computation {
   // The worker's segment has ended (its event came) or is given up.
   void end(std::uint32_t worker);
 
+  // False: transfers stretch nothing and need not be told.
+  [[nodiscard]] bool interferes() const { return !segments_.empty(); }
   void transfer_began(std::uint32_t worker, Time now);
   void transfer_ended(std::uint32_t worker, Time now);
 

@@ -5,6 +5,7 @@
 
 #include "policies/errors.h"
 #include "policies/random.h"
+#include "policies/smart.h"
 #include "sim/timeline.h"
 #include "traces/units.h"
 
@@ -44,6 +45,7 @@ Simulation::Simulation(const Scenario& scenario, const SimulateOptions& options)
       observers_(options),
       topology_(topology_of(scenario)),
       policy_(make_policy(*scenario.policy, scenario.options, topology_, scenario.seed), topology_, options.log),
+      ties_(scenario.seed),
       planner_(scenario.cluster, topology_, planner_options(scenario.options), network_),
       transfers_(queue_, network_),
       coordination_(scenario.policy->where, scenario.cluster.coordination_latency, scenario.cluster.coordination_service),
@@ -202,8 +204,7 @@ void Simulation::switch_nic(std::uint64_t number, Slot slot) {
 void Simulation::set_timer(const Action& action) {
   const Slot slot = new_slot(Extra::Timer, index(action.timer));
   timers_[index(action.timer)] = slot;
-  queue_.schedule(slot, std::max(now_, action.at),
-                  Stream(scenario_.seed, Purpose::Tie, UINT32_MAX - 1, index(action.timer)).next_u32());
+  queue_.schedule(slot, std::max(now_, action.at), ties_.next());
 }
 
 void Simulation::cancel_timer(TimerId timer) {
@@ -223,6 +224,7 @@ ResultRow Simulation::result() const {
   statistics_.fill(row, now_);
   row.max_step_skew = progress_.max_skew();
   row.connected = connectivity_.connected();
+  if (scenario_.options.has("inter_intra")) row.inter_intra = uses_inter_intra(scenario_.options, topology_);
   if (communicators_) row.communicators_created = communicators_->counts().misses;
   return row;
 }

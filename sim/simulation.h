@@ -24,6 +24,7 @@
 #include "sim/progress.h"
 #include "sim/scenario.h"
 #include "sim/statistics.h"
+#include "sim/tie_keys.h"
 #include "sim/transfer_plan.h"
 #include "sim/transfers.h"
 
@@ -68,6 +69,7 @@ class Simulation {
     ActivityIndex activity{};
     std::uint32_t tie = 0;
     std::uint32_t plan = KeptPlans::kNone;  // until the last transfer begins, if there was a place
+    std::uint32_t blocked = 0;     // blocking members
     std::uint32_t computing = 0;   // early members that still compute
     std::uint32_t stage = 0;
     SyncKind kind = SyncKind::GroupMean;
@@ -147,6 +149,7 @@ class Simulation {
   Topology topology_;
   CheckedPolicy policy_;
   EventQueue queue_;
+  TieKeys ties_;
   FairShare network_;
   TransferPlanner planner_;
   Transfers transfers_;

@@ -15,7 +15,7 @@ void Simulation::start(const Action& action) {
   sync.id = action.sync;
   sync.kind = action.sync_kind;
   sync.members.assign(members.begin(), members.end());
-  sync.tie = Stream(scenario_.seed, Purpose::Tie, UINT32_MAX, index(action.sync)).next_u32();
+  sync.tie = ties_.next();
   enter(sync, number);
   take_effect(sync);
   begin_fixed(number, plan(sync));
@@ -29,6 +29,7 @@ void Simulation::enter(Sync& sync, std::uint32_t number) {
     Worker& state = workers_[index(member.worker)];
     ++state.live;
     if (member.role != Role::Blocking) continue;
+    ++sync.blocked;
     state.sync = number + 1;
     if (state.state == State::ComputingLate) {
       sync.early = true;
@@ -88,9 +89,7 @@ void Simulation::begin_fixed(std::uint32_t number, const TransferPlan& plan) {
   sync.moves = stage.amount > 0;
   sync.last_stage = sync.stage + 1 == plan.stages.size();
   Time fixed = stage.latency;
-  const bool blocks = std::ranges::any_of(sync.members, [](const Member& m) { return m.role == Role::Blocking; });
-  // One launch-ahead is lost per blocked step: a pull follows its push without another.
-  if (sync.stage == 0 && blocks && sync.kind != SyncKind::ServerPull) fixed += scenario_.workload.drain;
+  if (sync.stage == 0 && sync.blocked > 0) fixed += scenario_.workload.drain;
   sync.fixed += fixed;
   sync.phase = Phase::Fixed;
   queue_.schedule(slot_of(number), std::max(now_, sync.stage == 0 ? sync.start : now_) + fixed, sync.tie);
@@ -120,12 +119,14 @@ void Simulation::begin_transfer(std::uint32_t number) {
   sync.phase = Phase::Transfer;
   sync.activity = transfers_.begin(slot_of(number), sync.tie, plan.loads_of(stage), stage.amount, now_);
   if (sync.last_stage) drop_plan(sync);
+  if (!computation_.interferes()) return;
   for (const auto& member : sync.members)
     if (member.role != Role::Server) computation_.transfer_began(index(member.worker), now_);
 }
 
 void Simulation::end_transfer(Sync& sync) {
   transfers_.end(sync.activity);
+  if (!computation_.interferes()) return;
   for (const auto& member : sync.members)
     if (member.role != Role::Server) computation_.transfer_ended(index(member.worker), now_);
 }
@@ -162,8 +163,7 @@ Time Simulation::tail(const Sync& sync) {
 
 void Simulation::done(std::uint32_t number) {
   Sync& sync = syncs_[number];
-  const auto blocked = std::ranges::count_if(sync.members, [](const Member& m) { return m.role == Role::Blocking; });
-  statistics_.synchronised(sync.members.size(), static_cast<std::size_t>(blocked), sync.fixed, sync.inter_node_bytes,
+  statistics_.synchronised(sync.members.size(), sync.blocked, sync.fixed, sync.inter_node_bytes,
                            sync.intra_node_bytes);
   connectivity_.join(sync.members);
   account(sync, now_);

@@ -35,7 +35,7 @@ void Simulation::begin_compute(std::uint32_t worker, Time begin) {
   state.state = State::Computing;
   state.since = begin;
   state.synchronised = false;
-  state.tie = Stream(scenario_.seed, Purpose::Tie, worker, state.step).next_u32();
+  state.tie = ties_.next();
   const Time work = step_times_(WorkerId{worker}, state.step);
   state.compute = work;
   const Time first = early_share_ < 1 ? Time{static_cast<std::int64_t>(
@@ -190,6 +190,7 @@ void Simulation::lose(std::uint32_t worker) {
 }
 
 void Simulation::spent(std::uint32_t worker, Spent how, Time begin, Time end, const Sync* sync) {
+  if (begin == end) return;
   statistics_.spent(how, begin, end);
   if (!observers_.timeline) return;
   if (sync) {

@@ -5,6 +5,7 @@
 // window is exact. When the window is empty the whole run is reported and the row says so.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <limits>
@@ -23,9 +24,9 @@ class Statistics {
   void spent(Spent how, Time begin, Time end) {
     const auto which = static_cast<std::size_t>(how);
     whole_[which] += static_cast<double>((end - begin).count());
-    const Time from = begin > t0_ ? begin : t0_;
-    const Time to = end < t1_ ? end : t1_;
-    if (to > from) window_[which] += static_cast<double>((to - from).count());
+    const Time from = std::max(begin, t0_);
+    const Time to = std::min(end, t1_);
+    window_[which] += static_cast<double>(std::max<std::int64_t>(0, (to - from).count()));
   }
   void step_done(Time now) {
     ++steps_;

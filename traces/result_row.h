@@ -29,7 +29,8 @@ struct ResultRow {
   std::uint64_t max_step_skew = 0;  // largest difference of steps done between live workers
   std::uint64_t conflicts =
       0;  // synchronisations that waited for another one of a member after all had reported ready
-  std::uint64_t communicators_created = 0;
+  std::optional<std::uint64_t> communicators_created;  // null: their set-up is not modelled
+  std::optional<bool> inter_intra;  // `smart`: whether it divides in two phases; null: other policies
   std::string dominant_term;  // compute, bandwidth, latency, coordination or wait: the largest
                               // share of worker time
   bool whole_run_window =

@@ -205,21 +205,22 @@ Time StepTimes::operator()(WorkerId worker, std::uint64_t step) {
   double added_ns = 0;
   for (std::uint32_t number = 0; number < models_.size(); ++number) {
     Model& model = models_[number];
-    const std::uint32_t drawn_for = entity(model.spec.scope, worker);
-    if (replays_seconds(model.spec)) {
-      return recorded(std::get<Replay>(model.spec.model), drawn_for, step);
-    }
+    const std::uint32_t drawn_for =
+        model.spec.scope == Scope::Worker ? index(worker) : entity(model.spec.scope, worker);
     const Draw draw{model, seed_, number, index(worker), drawn_for, step, extra, added_ns};
     // The common models apart, so that their draws are inlined.
     if (const auto* bernoulli = std::get_if<Bernoulli>(&model.spec.model)) {
       draw(*bernoulli);
     } else if (const auto* lognormal = std::get_if<Lognormal>(&model.spec.model)) {
       draw(*lognormal);
+    } else if (replays_seconds(model.spec)) {
+      return recorded(std::get<Replay>(model.spec.model), drawn_for, step);
     } else {
       std::visit(draw, model.spec.model);
     }
   }
   const Time base = base_[base_.size() == 1 ? 0 : index(worker)];
+  if (extra == 0 && added_ns == 0) return base;
   const double factor = std::max(kLeastFactor, 1 + extra);
   return ns_up(static_cast<double>(base.count()) * factor + added_ns);
 }
