@@ -11,38 +11,41 @@ namespace {
 
 enum class Life : std::uint8_t { Live, Left, Lost };
 
-struct Participant {           // a worker or a server
-  std::uint64_t named_by = 0;  // id + 1 of the last synchronisation that named it
+struct Participant {  // a worker or a server
   std::uint32_t next_step = 0;
-  std::uint32_t memberships : 25 = 0;  // live synchronisations that it is in, in any role
+  std::uint32_t memberships : 24 = 0;  // live synchronisations that it is in, in any role
   Life life : 2 = Life::Live;
   bool ready : 1 = false;       // reported ready and not yet released
   bool snapshot : 1 = false;    // released with a snapshot that no start has used
   bool blocking : 1 = false;    // blocking member of a live synchronisation
   bool background : 1 = false;  // the same for the two other roles that a worker has once at most
   bool passive : 1 = false;
+  bool named : 1 = false;  // by the start that is being checked
 };
-static_assert(sizeof(Participant) == 16);  // a large cluster has one per worker
+static_assert(sizeof(Participant) == 8);  // a large cluster has one per worker
 
 // Members of live synchronisations, as lists in one pool of cells.
 class MemberLists {
  public:
-  static constexpr std::uint32_t kEnd = ~0U;
+  static constexpr std::uint32_t kEnd = (1U << 29) - 1;
   struct Cell {
     std::uint32_t worker;
-    std::uint32_t next;
-    Role role;
+    std::uint32_t next : 29;
+    Role role : 3;
   };
+  static_assert(sizeof(Cell) == 8);
 
   // Puts a member in front of the list that begins at `head`; returns the new head.
   std::uint32_t push(std::uint32_t head, const Member& member) {
     if (free_ == kEnd) {
       free_ = static_cast<std::uint32_t>(cells_.size());
-      cells_.push_back({0, kEnd, Role::Blocking});
+      cells_.emplace_back().next = kEnd;
     }
     const auto cell = free_;
     free_ = cells_[cell].next;
-    cells_[cell] = {index(member.worker), head, member.role};
+    cells_[cell].worker = index(member.worker);
+    cells_[cell].next = head;
+    cells_[cell].role = member.role;
     return cell;
   }
   [[nodiscard]] const Cell& at(std::uint32_t cell) const { return cells_[cell]; }
@@ -204,22 +207,23 @@ struct CheckedPolicy::State {
     std::uint32_t head = MemberLists::kEnd;
     double weights = 0;
     for (const auto& member : named) {
-      check_member(member, start.sync);
+      check_member(member);
       if (member.role != Role::Server) weights += member.weight;
       head = members.push(head, member);
     }
+    for (const auto& member : named) participants[index(member.worker)].named = false;
     require(std::abs(weights - 1) <= 1e-9, "P7", start.sync, "has weights that do not sum to 1");
     live.insert(start.sync, head);
   }
 
-  void check_member(const Member& member, SyncId sync) {
+  void check_member(const Member& member) {
     const auto id = member.worker;
     require(index(id) < participants.size(), "P7", id, "does not exist");
     auto& who = participants[index(id)];
     require((member.role == Role::Server) == (index(id) >= workers), "P7", id,
             "has a role that is for servers only, or for workers only");
-    require(who.named_by != index(sync) + 1, "P7", id, "is twice in one synchronisation");
-    who.named_by = index(sync) + 1;
+    require(!who.named, "P7", id, "is twice in one synchronisation");
+    who.named = true;
     ++who.memberships;
     switch (member.role) {
       case Role::Blocking:

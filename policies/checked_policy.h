@@ -1,8 +1,10 @@
-// Verifies both lists of promises of policies/policy.h in every run, simulated or real, and feeds the event/action log.
+// Verifies both lists of promises of policies/policy.h in every run, simulated or real, and feeds
+// the event/action log.
 //
-// Wraps a policy; is one. A broken promise throws ContractError that names the promise (D1..D7, P1..P7), the worker or
-// synchronisation and the time. Costs a few nanoseconds a step and tens of bytes a worker; allocates nothing once warm.
-// P1 is verified by replay and P3 by the conformance tests: neither can be seen from inside one run; see `stuck()`.
+// Wraps a policy; is one. A broken promise throws ContractError that names the promise (D1..D7,
+// P1..P7), the worker or synchronisation and the time. Costs a few nanoseconds a step and tens of
+// bytes a worker; allocates nothing once warm. P1 is verified by replay and P3 by the conformance
+// tests: neither can be seen from inside one run; see `stuck()`.
 #pragma once
 
 #include <cstdint>
@@ -29,8 +31,8 @@ class CheckedPolicy final : public Policy {
 
   void step(const Event& event, Actions& out) override;
 
-  // Workers that are ready and in no live synchronisation; when the driver has no event left to deliver, any such worker is
-  // starved (P3).
+  // Workers that are ready and in no live synchronisation; when the driver has no event left to
+  // deliver, any such worker is starved (P3).
   [[nodiscard]] std::uint32_t waiting() const;
   // A sentence for a message: who waits, since which step, what is live.
   [[nodiscard]] std::string stuck() const;

@@ -15,7 +15,7 @@ void GroupBuffer::create(std::span<const WorkerId> members) {
   std::uint32_t last = kNone;
   for (const auto worker : members) {
     auto& queue = queues_[index(worker)];
-    if (queue.removed)
+    if (queue.head == kRemoved)
       throw ContractError("group buffer: worker " + std::to_string(index(worker)) +
                           " is gone and cannot join a group");
     const auto seat = take_seat();
@@ -30,10 +30,10 @@ void GroupBuffer::create(std::span<const WorkerId> members) {
 
 void GroupBuffer::ready(WorkerId worker, Actions& out) {
   auto& queue = queues_[index(worker)];
-  if (queue.head == kNone)
+  if (empty(worker))
     throw ContractError("group buffer: worker " + std::to_string(index(worker)) +
                         " is ready but in no group");
-  queue.ready = true;
+  queue.ready = 1;
   const auto group = seats_[queue.head].group;
   ++groups_[group].ready;
   start_if_complete(group, out);
@@ -56,10 +56,10 @@ void GroupBuffer::failed(SyncId sync, Actions& out) {
 
 void GroupBuffer::remove(WorkerId worker, Actions& out) {
   auto& queue = queues_[index(worker)];
-  const bool was_ready = queue.ready;
+  const bool was_ready = queue.ready == 1;
   auto seat = queue.head;
-  queue = {.removed = true};
-  for (bool at_head = true; seat != kNone; at_head = false) {
+  queue = {.head = kRemoved};
+  for (bool at_head = true; seat < kRemoved; at_head = false) {
     const auto next = seats_[seat].next_in_queue;
     withdraw(seat, at_head && was_ready, out);
     seat = next;
@@ -110,7 +110,7 @@ void GroupBuffer::release_members(std::uint32_t group, Actions& out) {
     auto& place = seats_[seat];
     auto& queue = queues_[index(place.worker)];
     queue.head = place.next_in_queue;
-    queue.ready = false;
+    queue.ready = 0;
     out.release(place.worker);
     const auto next = place.next_in_group;
     place.next_in_group = free_seat_;

@@ -40,17 +40,21 @@ class GroupBuffer {
   // now, but a live one waits for its done or failed.
   void remove(WorkerId worker, Actions& out);
 
-  [[nodiscard]] bool empty(WorkerId worker) const { return queues_[index(worker)].head == kNone; }
-  [[nodiscard]] bool present(WorkerId worker) const { return !queues_[index(worker)].removed; }
+  [[nodiscard]] bool empty(WorkerId worker) const {
+    return queues_[index(worker)].head >= kRemoved;
+  }
+  [[nodiscard]] bool present(WorkerId worker) const {
+    return queues_[index(worker)].head != kRemoved;
+  }
 
  private:
   static constexpr std::uint32_t kNone = 0xffffffff;
+  static constexpr std::uint32_t kRemoved = 0xfffffffe;  // head of a worker that left or was lost
 
   struct Queue {
     std::uint32_t head = kNone;  // seats
-    std::uint32_t tail = kNone;
-    bool ready = false;
-    bool removed = false;
+    std::uint32_t tail : 31 = 0;
+    std::uint32_t ready : 1 = 0;
   };
   struct Seat {
     WorkerId worker{};

@@ -55,15 +55,15 @@ enum class EventKind : std::uint8_t {
 // those.
 struct Event {
   EventKind kind = EventKind::WorkerJoined;
-  Time at{};
-  WorkerId worker{};       // joined, ready, left, lost
-  std::uint64_t step = 0;  // ready: the number of the finished local step, from 0
-  Time compute{};  // ready: how long that step's compute took (stretched by interference); early:
-                   // so far
   bool early = false;  // ready: the worker still computes its last buckets (overlap of a gradient
                        // all-reduce or push)
-  SyncId sync{};       // done, failed
-  Time transfer{};     // done: from the start of the transfer to its end
+  WorkerId worker{};   // joined, ready, left, lost
+  Time at{};
+  std::uint64_t step = 0;  // ready: the number of the finished local step, from 0
+  Time compute{};   // ready: how long that step's compute took (stretched by interference); early:
+                    // so far
+  SyncId sync{};    // done, failed
+  Time transfer{};  // done: from the start of the transfer to its end
   std::span<const double>
       squared_distances{};  // done: each member's from the mean, in the start's order; or empty
   TimerId timer{};          // timer fired
@@ -114,19 +114,24 @@ struct Event {
 
 enum class ActionKind : std::uint8_t { Start, Release, SetTimer, CancelTimer };
 
-struct Action {
+struct Action {  // only the fields that its kind names are meaningful
   ActionKind kind = ActionKind::Release;
   SyncKind sync_kind = SyncKind::GroupMean;  // start
-  bool snapshot = false;  // release: copy the parameters before the worker resumes
-  WorkerId worker{};      // release
-  SyncId sync{};          // start
-  std::uint64_t step =
-      0;            // start of a neighbour mix: sources are read as at their ready of this step
-  TimerId timer{};  // set, cancel
-  Time at{};        // set: when it fires, not before the current event's time
+  bool snapshot = false;           // release: copy the parameters before the worker resumes
+  WorkerId worker{};               // release
   std::uint32_t first_member = 0;  // start: see Actions::members
   std::uint32_t member_count = 0;
+  union {
+    SyncId sync{};  // start
+    TimerId timer;  // set, cancel
+  };
+  union {
+    // Start of a neighbour mix: sources are read as at their ready of this step.
+    std::uint64_t step = 0;
+    Time at;  // set: when it fires, not before the current event's time
+  };
 };
+static_assert(sizeof(Action) == 32);  // one event of a large cluster may release all its workers
 
 // The actions of one step, in order, with the members of all its starts in one buffer. Reused: no
 // allocation once warm.
@@ -139,28 +144,28 @@ class Actions {
 
   // Begins a start; members are then added to it with add_member before any other action.
   void start(SyncId id, SyncKind kind, std::uint64_t step = 0) {
-    actions_.push_back({.kind = ActionKind::Start,
-                        .sync_kind = kind,
-                        .sync = id,
-                        .step = step,
-                        .first_member = static_cast<std::uint32_t>(members_.size())});
+    Action& action = append(ActionKind::Start);
+    action.sync_kind = kind;
+    action.first_member = static_cast<std::uint32_t>(members_.size());
+    action.sync = id;
+    action.step = step;
   }
   void add_member(WorkerId worker, Role role, double weight) {
     members_.push_back({worker, role, weight});
     ++actions_.back().member_count;
   }
-  void release(WorkerId worker) {
-    actions_.push_back({.kind = ActionKind::Release, .worker = worker});
-  }
+  void release(WorkerId worker) { append(ActionKind::Release).worker = worker; }
   void release_with_snapshot(WorkerId worker) {
-    actions_.push_back({.kind = ActionKind::Release, .snapshot = true, .worker = worker});
+    Action& action = append(ActionKind::Release);
+    action.snapshot = true;
+    action.worker = worker;
   }
   void set_timer(TimerId timer, Time at) {
-    actions_.push_back({.kind = ActionKind::SetTimer, .timer = timer, .at = at});
+    Action& action = append(ActionKind::SetTimer);
+    action.timer = timer;
+    action.at = at;
   }
-  void cancel_timer(TimerId timer) {
-    actions_.push_back({.kind = ActionKind::CancelTimer, .timer = timer});
-  }
+  void cancel_timer(TimerId timer) { append(ActionKind::CancelTimer).timer = timer; }
 
   [[nodiscard]] std::span<const Action> all() const { return actions_; }
   [[nodiscard]] std::span<const Member> members(const Action& start) const {
@@ -168,6 +173,12 @@ class Actions {
   }
 
  private:
+  Action& append(ActionKind kind) {
+    Action& action = actions_.emplace_back();
+    action.kind = kind;
+    return action;
+  }
+
   std::vector<Action> actions_;
   std::vector<Member> members_;
 };

@@ -1,8 +1,8 @@
 // Map from the id of a live synchronisation (or timer) to a small value: open addressing, linear
 // probing, no allocation once warm.
 //
-// Live ids are often a run of consecutive numbers; multiplicative hashing ([Knuth 1973], 6.4) spreads
-// such a run evenly, so that no long cluster has to be walked at an erase. For policies,
+// Live ids are often a run of consecutive numbers; multiplicative hashing ([Knuth 1973], 6.4)
+// spreads such a run evenly, so that no long cluster has to be walked at an erase. For policies,
 // CheckedPolicy and both drivers.
 #pragma once
 
@@ -21,7 +21,7 @@ class SyncTable {
 
   // `id` must not be in the table.
   void insert(Id id, Value value) {
-    if (2 * (size_ + 1) > cells_.size()) grow();
+    if (5 * (size_ + 1) > 4 * cells_.size()) grow();
     place({index(id) + 1, std::move(value)});
     ++size_;
   }
