@@ -37,13 +37,11 @@ class LowestLevel {
 
 template <class Visit>
 void FairShare::for_each_load(const Activity& activity, Visit visit) const {
-  std::uint32_t left = activity.load_count;
-  for (auto block = activity.first_block; left > 0; block = blocks_[block].next_block) {
-    const auto here = std::min(left, kBlock);
-    for (std::uint32_t place = 0; place < here; ++place) {
-      visit(blocks_[block], place, block * kBlock + place);
+  for (auto number = activity.first_block; number != kNone; number = blocks_[number].next_block) {
+    const auto& block = blocks_[number];
+    for (std::uint32_t place = 0; place < kBlock && block.link[place] != kNone; ++place) {
+      visit(block, place, number * kBlock + place);
     }
-    left -= here;
   }
 }
 
@@ -68,29 +66,28 @@ ActivityIndex FairShare::add(std::span<const Load> loads) {
   bool shares = false;
   std::uint32_t first = kNone;
   std::uint32_t current = kNone;
-  for (std::uint32_t i = 0; i < loads.size(); ++i) {
-    const auto place = i % kBlock;
-    if (place == 0) {
-      const auto fresh = take_block(number);
-      (i == 0 ? first : blocks_[current].next_block) = fresh;
+  std::uint32_t place = kBlock;
+  for (const auto& load : loads) {
+    if (place == kBlock || blocks_[current].weight != load.weight) {
+      const auto fresh = take_block(number, load.weight);
+      (first == kNone ? first : blocks_[current].next_block) = fresh;
       current = fresh;
+      place = 0;
     }
     auto& block = blocks_[current];
-    auto& link = links_[raw(loads[i].link)];
-    block.weight[place] = loads[i].weight;
-    block.link[place] = raw(loads[i].link);
+    auto& link = links_[raw(load.link)];
+    block.link[place] = raw(load.link);
     block.next[place] = link.users;
     if (link.users != kNone) {
       shares = true;
       mark_shared(owner(link.users));
     }
-    link.users = current * kBlock + place;
-    lowest.include(link.capacity, loads[i].weight);
+    link.users = current * kBlock + place++;
+    lowest.include(link.capacity, load.weight);
   }
   auto& activity = activities_[number];
   activity = {.rate = lowest.value(),
               .first_block = first,
-              .load_count = static_cast<std::uint32_t>(loads.size()),
               .live = true,
               .changed = true,
               .shares = shares};
@@ -157,23 +154,25 @@ std::uint32_t FairShare::take_activity() {
   return number;
 }
 
-std::uint32_t FairShare::take_block(std::uint32_t owner) {
+std::uint32_t FairShare::take_block(std::uint32_t owner, double weight) {
   if (free_block_ == kNone) {
     if (blocks_.size() == blocks_.capacity()) blocks_.reserve(blocks_.size() * 5 / 4 + 64);
     free_block_ = static_cast<std::uint32_t>(blocks_.size());
     blocks_.emplace_back().next_block = kNone;
   }
   const auto taken = free_block_;
-  free_block_ = blocks_[taken].next_block;
-  blocks_[taken].owner = owner;
+  auto& block = blocks_[taken];
+  free_block_ = block.next_block;
+  block.weight = weight;
+  block.owner = owner;
+  block.next_block = kNone;
+  block.link.fill(kNone);
   return taken;
 }
 
 void FairShare::give_back_blocks(const Activity& activity) {
   auto last = activity.first_block;
-  for (auto left = activity.load_count; left > kBlock; left -= kBlock) {
-    last = blocks_[last].next_block;
-  }
+  while (blocks_[last].next_block != kNone) last = blocks_[last].next_block;
   blocks_[last].next_block = free_block_;
   free_block_ = activity.first_block;
 }
@@ -213,7 +212,7 @@ double FairShare::own_level(std::uint32_t number) {
                 [&](const Block& block, std::uint32_t place, std::uint32_t incidence) {
                   const auto& link = links_[block.link[place]];
                   if (link.users == incidence && block.next[place] == kNone) {
-                    lowest.include(link.capacity, block.weight[place]);
+                    lowest.include(link.capacity, block.weight);
                   } else if (!is_constraint(link, block.link[place])) {
                     collect_users(block.link[place]);
                   }
@@ -228,7 +227,7 @@ void FairShare::collect_users(std::uint32_t number) {
   std::uint32_t users = 0;
   for (auto user = link.users; user != kNone;) {
     const auto& block = blocks_[user / kBlock];
-    weight += block.weight[user % kBlock];
+    weight += block.weight;
     ++users;
     if (auto& activity = activities_[block.owner]; !activity.seen) {
       activity.seen = true;
@@ -316,8 +315,8 @@ void FairShare::fix(std::uint32_t number, double level) {
     const auto& link = links_[block.link[place]];
     if (!is_constraint(link, block.link[place])) return;
     auto& constraint = constraints_[link.slot];
-    constraint.room -= block.weight[place] * level;
-    constraint.weight -= block.weight[place];
+    constraint.room -= block.weight * level;
+    constraint.weight -= block.weight;
     if (--constraint.unfixed > 0) constraint.level = constraint.room / constraint.weight;
   });
 }

@@ -62,26 +62,26 @@ class FairShare {
 
  private:
   static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
-  static constexpr std::uint32_t kBlock = 4;
+  static constexpr std::uint32_t kBlock = 8;
 
-  // The loads of an activity are a chain of blocks; the users of a link are a list of incidences,
-  // numbered block * kBlock + place. Small, because a large cluster has several per worker.
+  // The loads of an activity are a chain of blocks, each of loads with one weight; the users of a
+  // link are a list of incidences, numbered block * kBlock + place. Small, because a large cluster
+  // has several per worker.
   struct Link {
     double capacity;
     std::uint32_t users = kNone;  // first incidence
     std::uint32_t slot = 0;       // in constraints_ while a component is solved
   };
   struct Block {
-    std::array<double, kBlock> weight;
-    std::array<std::uint32_t, kBlock> link;
-    std::array<std::uint32_t, kBlock> next;  // incidence of the link's next user
+    double weight;
     std::uint32_t owner;
-    std::uint32_t next_block;
+    std::uint32_t next_block;                // kNone after the last of its activity
+    std::array<std::uint32_t, kBlock> link;  // kNone behind the last load
+    std::array<std::uint32_t, kBlock> next;  // incidence of the link's next user
   };
   struct Activity {
     double rate = 0;
     std::uint32_t first_block = kNone;
-    std::uint32_t load_count = 0;
     bool live = false;
     bool changed = false;  // its rate is to be reported
     bool touched = false;  // is among touched_
@@ -116,7 +116,7 @@ class FairShare {
   void for_each_load(const Activity& activity, Visit visit) const;
 
   std::uint32_t take_activity();
-  std::uint32_t take_block(std::uint32_t owner);
+  std::uint32_t take_block(std::uint32_t owner, double weight);
   void give_back_blocks(const Activity& activity);
   void touch(std::uint32_t activity);
   void mark_shared(std::uint32_t activity);
