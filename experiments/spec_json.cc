@@ -3,14 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 #include <iterator>
 #include <optional>
 #include <vector>
 
 #include "policies/errors.h"
+#include "traces/text_file.h"
 
 namespace cohort {
 namespace {
@@ -146,25 +144,7 @@ Json parse_json(std::string_view text, const std::string& name) {
 }
 
 Json read_json_file(const std::filesystem::path& file) {
-  std::error_code ignored;
-  const auto status = std::filesystem::status(file, ignored);
-  if (!std::filesystem::exists(status)) throw InputError(file.string(), "there is no such file");
-  if (std::filesystem::is_directory(status)) {
-    throw InputError(file.string(), "is a directory; allowed: a JSON file");
-  }
-  std::ifstream stream(file, std::ios::binary);
-  if (!stream)
-    throw InputError(file.string(), fmt::format("cannot be read: {}", std::strerror(errno)));
-  std::string text;
-  std::vector<char> chunk(std::size_t{1} << 16);
-  while (stream.read(chunk.data(), static_cast<std::streamsize>(chunk.size())),
-         stream.gcount() > 0) {
-    text.append(chunk.data(), static_cast<std::size_t>(stream.gcount()));
-    if (text.size() > kLargestSpecBytes) {
-      throw InputError(file.string(), fmt::format("larger than {} bytes", kLargestSpecBytes));
-    }
-  }
-  return parse_json(text, file.string());
+  return parse_json(read_text(file, kLargestSpecBytes), file.string());
 }
 
 std::string shown(const Json& value) {

@@ -1,31 +1,64 @@
 #include "traces/text_file.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <fstream>
-#include <iterator>
+#include <vector>
 
 #include "policies/errors.h"
 
 namespace cohort {
+namespace {
 
-std::string read_text(const std::filesystem::path& file) {
-  std::error_code error;
-  const auto status = std::filesystem::status(file, error);
-  if (!std::filesystem::exists(status)) throw InputError(file.string(), "no such file");
-  if (std::filesystem::is_directory(status)) {
-    throw InputError(file.string(), "is a directory; expected a file");
+class OpenFile {
+ public:
+  // Without O_NONBLOCK, opening a named pipe that nobody writes to would wait for ever.
+  explicit OpenFile(const std::filesystem::path& path)
+      : path_(path), descriptor_(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC)) {
+    if (descriptor_ >= 0) return;
+    if (errno == ENOENT) throw InputError(shown_path(), "there is no such file");
+    throw InputError(shown_path(), fmt::format("cannot be opened: {}", std::strerror(errno)));
   }
-  std::ifstream stream(file, std::ios::binary);
-  if (!stream) {
-    throw InputError(file.string(), fmt::format("cannot be opened: {}", std::strerror(errno)));
+  ~OpenFile() { ::close(descriptor_); }
+  OpenFile(const OpenFile&) = delete;
+  OpenFile& operator=(const OpenFile&) = delete;
+
+  // Bytes read; 0 at the end, which a pipe without a writer has reached.
+  [[nodiscard]] std::size_t read(std::vector<char>& chunk) const {
+    for (;;) {
+      const auto got = ::read(descriptor_, chunk.data(), chunk.size());
+      if (got >= 0) return static_cast<std::size_t>(got);
+      if (errno == EISDIR) throw InputError(shown_path(), "is a directory; allowed: a file");
+      if (errno == EAGAIN) {  // a pipe with a writer: from here on its bytes are waited for
+        ::fcntl(descriptor_, F_SETFL, ::fcntl(descriptor_, F_GETFL) & ~O_NONBLOCK);
+      } else if (errno != EINTR) {
+        throw EnvironmentError(fmt::format("reading {}: {}", shown_path(), std::strerror(errno)));
+      }
+    }
   }
-  std::string text{std::istreambuf_iterator<char>(stream), {}};
-  if (stream.bad()) {
-    throw EnvironmentError(fmt::format("reading {}: {}", file.string(), std::strerror(errno)));
+
+ private:
+  [[nodiscard]] std::string shown_path() const { return path_.empty() ? "\"\"" : path_.string(); }
+
+  std::filesystem::path path_;
+  int descriptor_;
+};
+
+}  // namespace
+
+std::string read_text(const std::filesystem::path& file, std::size_t most_bytes) {
+  const OpenFile opened(file);
+  std::string text;
+  std::vector<char> chunk(std::size_t{1} << 16);
+  while (const auto got = opened.read(chunk)) {
+    text.append(chunk.data(), got);
+    if (text.size() > most_bytes) {
+      throw InputError(file.string(), fmt::format("larger than {} bytes", most_bytes));
+    }
   }
   return text;
 }
