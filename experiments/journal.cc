@@ -45,7 +45,7 @@ Journal::Journal(const std::filesystem::path& file, const std::string& version) 
   const auto header = sealed(fmt::format(R"({{"journal":1,"version":"{}")", version));
   load(text, header);
   file_ = FileDescriptor(file, O_WRONLY | O_CREAT | O_APPEND);
-  if (good_bytes_ < text.size()) file_.truncate(good_bytes_);
+  if (good_bytes_ < std::filesystem::file_size(file)) file_.truncate(good_bytes_);
   if (good_bytes_ == 0) {
     file_.write_all(header);
     good_bytes_ = header.size();
@@ -55,13 +55,21 @@ Journal::Journal(const std::filesystem::path& file, const std::string& version) 
 void Journal::load(const std::string& text, const std::string& header) {
   if (header.starts_with(text)) return;  // new, or torn within its first line
   const auto first = text.substr(0, text.find('\n') + 1);
-  if (first != header) {
-    const bool journal = first.starts_with(R"({"journal":)");
-    throw InputError(path_.string(), journal ? "was written by another version: " +
-                                                   first.substr(0, first.size() - 1)
-                                             : "is no journal of results");
+  const std::string_view first_line(first.data(), first.empty() ? 0 : first.size() - 1);
+  if (first != header && unsealed(first_line)) {
+    throw InputError(path_.string(), fmt::format("was written by another version: {}; allowed: {}",
+                                                 first_line, header.substr(0, header.size() - 1)));
   }
-  std::size_t from = header.size();
+  load_rows(text, first.size());
+  if (first == header) return;
+  if (rows_.empty()) throw InputError(path_.string(), "is no journal of results");
+  ++damaged_lines_;
+  const auto rows = text.substr(first.size(), good_bytes_ - first.size());
+  replace_file(path_, header + rows);
+  good_bytes_ = header.size() + rows.size();
+}
+
+void Journal::load_rows(const std::string& text, std::size_t from) {
   for (auto to = text.find('\n', from); to != std::string::npos; to = text.find('\n', from)) {
     const auto line = unsealed(std::string_view(text).substr(from, to - from));
     std::uint64_t key = 0;

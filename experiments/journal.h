@@ -4,7 +4,8 @@
 //   {"journal":1,"version":"0.1.0","crc32":"xxxxxxxx"}
 //   {"key":"16 hex digits","row":{...},"crc32":"xxxxxxxx"}
 // The checksum (CRC-32) covers the line up to ,"crc32". A line that fails it is ignored; a torn
-// last line is cut off before the next is appended.
+// last line is cut off before the next is appended. A first line that fails it is written anew when
+// whole rows stand behind it.
 #pragma once
 
 #include <cstdint>
@@ -36,6 +37,7 @@ class Journal {
 
  private:
   void load(const std::string& text, const std::string& header);
+  void load_rows(const std::string& text, std::size_t from);
 
   std::filesystem::path path_;
   FileDescriptor file_;

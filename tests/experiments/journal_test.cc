@@ -64,6 +64,22 @@ TEST_CASE("journal: a line with one changed byte is left out, the others stay") 
   CHECK(journal.damaged_lines() == 1);
 }
 
+TEST_CASE("journal: with a damaged first line, the rows behind it stay") {
+  const TemporaryDirectory directory;
+  const auto whole = content(two_rows(directory));
+  for (std::size_t at = 0; at < whole.find('\n'); ++at) {
+    auto text = whole;
+    text[at] = static_cast<char>(text[at] ^ 1);
+    const auto file = directory.write("changed", text);
+    {
+      const Journal journal(file, "1");
+      CHECK(journal.rows().size() == 2);
+      CHECK(journal.damaged_lines() == 1);
+    }
+    CHECK(content(file) == whole);
+  }
+}
+
 TEST_CASE("journal: of another version, or another file, is refused and not touched") {
   const TemporaryDirectory directory;
   const auto file = two_rows(directory);
