@@ -39,7 +39,7 @@ Experiment::Experiment(std::filesystem::path file, const std::vector<std::string
   in_file(file_, "", [&] {
     base_ = read_cell(document_, *files_);
     const SpecNode root(document_);
-    if (const auto name = root.find("name")) name_ = name->text("a text");
+    if (const auto name = root.find("name")) name_ = name->name();
     if (const auto sweep = root.find("sweep")) axes_ = SweepAxes(*sweep);
   });
 }

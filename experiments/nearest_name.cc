@@ -13,6 +13,12 @@ constexpr std::size_t kLongestCompared = 100;
 
 char folded(char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); }
 
+bool begins_with(std::string_view name, std::string_view beginning) {
+  constexpr std::size_t kShortest = 3;
+  return beginning.size() >= kShortest && beginning.size() <= name.size() &&
+         std::ranges::equal(beginning, name.substr(0, beginning.size()), {}, folded, folded);
+}
+
 }  // namespace
 
 std::size_t edit_distance(std::string_view a, std::string_view b) {
@@ -37,6 +43,9 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 }
 
 std::string_view nearest_name(std::string_view found, std::span<const std::string_view> names) {
+  const auto longer =
+      std::ranges::find_if(names, [&](std::string_view name) { return begins_with(name, found); });
+  if (longer != names.end()) return *longer;
   std::string_view nearest;
   std::size_t smallest = std::numeric_limits<std::size_t>::max();
   for (const auto name : names) {

@@ -10,7 +10,8 @@ namespace cohort {
 // ignored).
 [[nodiscard]] std::size_t edit_distance(std::string_view a, std::string_view b);
 
-// The first of the closest names; empty when there are no names.
+// The first name that begins with `found` (three letters or more, case ignored), else the first of
+// the closest names; empty when there are no names.
 [[nodiscard]] std::string_view nearest_name(std::string_view found,
                                             std::span<const std::string_view> names);
 

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <numeric>
+#include <set>
+#include <string>
 
 #include "experiments/read_links.h"
 #include "policies/topology.h"
@@ -72,27 +74,46 @@ void override_node(const SpecNode& entry, std::uint32_t node, ClusterSpec& clust
   }
 }
 
-void read_override(const SpecNode& entry, ClusterSpec& cluster) {
-  entry.only_keys({"node", "worker", "nic_bandwidth", "nic_latency", "compute_factor"});
-  const auto node = entry.find("node");
-  const auto worker = entry.find("worker");
-  if (node.has_value() == worker.has_value())
-    entry.complain("allowed: either \"node\" or \"worker\"");
-  if (entry.json().size() == 1) {
-    entry.complain("overrides nothing; allowed: nic_bandwidth, nic_latency, compute_factor");
-  }
-  if (node) {
-    override_node(entry,
-                  static_cast<std::uint32_t>(node->count(0, cluster.gpus_per_node.size() - 1)),
-                  cluster);
-    return;
-  }
+void override_worker(const SpecNode& entry, ClusterSpec& cluster) {
   for (const std::string_view key : {"nic_bandwidth", "nic_latency"}) {
     if (const auto of_node = entry.find(key))
       of_node->complain("NICs belong to a node; allowed: with \"node\"");
   }
-  const auto index = worker->count(0, cluster.compute_factor.size() - 1);
+  const auto index = entry.need("worker").count(0, cluster.compute_factor.size() - 1);
   cluster.compute_factor[index] = entry.need("compute_factor").positive_number(kMostFactor);
+}
+
+// `said`: what the overrides before this one name, such as `node 3 nic_latency`.
+void check_override(const SpecNode& entry, std::set<std::string>& said) {
+  entry.only_keys({"node", "worker", "nic_bandwidth", "nic_latency", "compute_factor"});
+  const auto node = entry.find("node");
+  if (node.has_value() == entry.find("worker").has_value())
+    entry.complain("allowed: either \"node\" or \"worker\"");
+  if (entry.json().size() == 1) {
+    entry.complain("overrides nothing; allowed: nic_bandwidth, nic_latency, compute_factor");
+  }
+  const auto whose =
+      node ? "node " + shown(node->json()) : "worker " + shown(entry.need("worker").json());
+  for (const std::string_view key : {"nic_bandwidth", "nic_latency", "compute_factor"}) {
+    const auto value = entry.find(key);
+    if (value && !said.insert(fmt::format("{} {}", whose, key)).second)
+      value->complain(fmt::format("was given before for {}; allowed: once", whose));
+  }
+}
+
+// A worker's own factor replaces that of its node, whatever their order in the list.
+void read_overrides(const SpecNode& list, ClusterSpec& cluster) {
+  std::set<std::string> said;
+  const auto size = list.size("overrides");
+  for (std::size_t i = 0; i < size; ++i) check_override(list.at(i), said);
+  for (std::size_t i = 0; i < size; ++i) {
+    if (const auto node = list.at(i).find("node")) {
+      const auto index = node->count(0, cluster.gpus_per_node.size() - 1);
+      override_node(list.at(i), static_cast<std::uint32_t>(index), cluster);
+    }
+  }
+  for (std::size_t i = 0; i < size; ++i)
+    if (list.at(i).find("worker")) override_worker(list.at(i), cluster);
 }
 
 void read_communicator(const SpecNode& node, ClusterSpec& cluster) {
@@ -152,10 +173,7 @@ ClusterSpec read_cluster(const SpecNode& node, SpecFiles& files) {
   if (const auto collective = node.find("collective")) read_collective(*collective, files, cluster);
   if (const auto communicator = node.find("communicator"))
     read_communicator(*communicator, cluster);
-  if (const auto overrides = node.find("overrides")) {
-    const auto size = overrides->size("overrides");
-    for (std::size_t i = 0; i < size; ++i) read_override(overrides->at(i), cluster);
-  }
+  if (const auto overrides = node.find("overrides")) read_overrides(*overrides, cluster);
   return cluster;
 }
 

@@ -12,7 +12,6 @@ namespace cohort {
 namespace {
 
 constexpr std::string_view kLaterOptions[] = {"order", "what", "average_momentum"};
-constexpr std::size_t kLongestLabel = 200;
 
 const PolicyEntry& read_kind(const SpecNode& node) {
   const auto& name = node.text("the name of a policy, or an object with a \"kind\"");
@@ -63,10 +62,7 @@ PolicyChoice read_policy(const SpecNode& node, const ClusterSpec& cluster) {
   choice.label = default_label(*choice.entry, given);
   const auto label = node.json().is_object() ? node.find("label") : std::nullopt;
   if (label) {
-    choice.label = label->text("a text");
-    if (choice.label.empty() || choice.label.size() > kLongestLabel) {
-      label->refuse(fmt::format("a text of 1 to {} bytes", kLongestLabel));
-    }
+    choice.label = label->name();
   }
   check_against(node, choice, cluster);
   return choice;

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <optional>
 
+#include "experiments/nearest_name.h"
 #include "experiments/spec_node.h"
 #include "policies/errors.h"
 
@@ -45,9 +46,10 @@ std::vector<std::string> steps_of(const Setting& setting) {
 [[noreturn]] void refuse_step(const Setting& setting, const std::string& at, const Json& parent,
                               const std::string& step) {
   if (parent.is_array()) {
-    throw InputError(setting.pointer,
-                     fmt::format("{} has no index {}; allowed: 0 to {}", at.empty() ? "/" : at,
-                                 shown(Json(step)), static_cast<long>(parent.size()) - 1));
+    const auto allowed =
+        parent.empty() ? "none: the list is empty" : fmt::format("0 to {}", parent.size() - 1);
+    throw InputError(setting.pointer, fmt::format("{} has no index {}; allowed: {}", at,
+                                                  shown(Json(step)), allowed));
   }
   if (!parent.is_object()) {
     throw InputError(setting.pointer,
@@ -56,8 +58,12 @@ std::vector<std::string> steps_of(const Setting& setting) {
   std::vector<std::string> keys;
   for (auto item = parent.begin(); item != parent.end(); ++item) keys.push_back(item.key());
   const std::vector<std::string_view> names(keys.begin(), keys.end());
-  throw InputError(setting.pointer, fmt::format("{} has no value there: {}", at.empty() ? "/" : at,
-                                                unknown_name("key", step, names)));
+  throw InputError(
+      setting.pointer,
+      fmt::format("{} has no value there: the file has no key {} in which to set one; nearest: "
+                  "\"{}\"; the file has: {}",
+                  at.empty() ? "/" : at, shown(Json(step)), nearest_name(step, names),
+                  listed(names)));
 }
 
 std::optional<std::size_t> index_in(const Json& list, const std::string& step) {

@@ -149,6 +149,16 @@ const std::string& SpecNode::text(std::string_view allowed) const {
   return value_->get_ref<const std::string&>();
 }
 
+const std::string& SpecNode::name() const {
+  constexpr std::size_t kLongest = 200;
+  const auto& found = text("a text");
+  const bool printable =
+      std::ranges::none_of(found, [](unsigned char c) { return c < 0x20 || c == 0x7f; });
+  if (found.empty() || found.size() > kLongest || !printable)
+    refuse(fmt::format("a text of 1 to {} bytes on one line", kLongest));
+  return found;
+}
+
 std::size_t SpecNode::choice(std::initializer_list<std::string_view> choices) const {
   const auto& found =
       text(fmt::format("one of {}", listed(std::span(choices.begin(), choices.size()))));

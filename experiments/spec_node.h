@@ -55,6 +55,8 @@ class SpecNode {
   [[nodiscard]] double positive_number(double most) const;
   [[nodiscard]] bool flag() const;
   [[nodiscard]] const std::string& text(std::string_view allowed) const;
+  // A text for tables and legends: 1 to 200 bytes without control characters.
+  [[nodiscard]] const std::string& name() const;
   // Index of the choice.
   [[nodiscard]] std::size_t choice(std::initializer_list<std::string_view> choices) const;
   [[nodiscard]] Time time() const;  // at most kLongestTime

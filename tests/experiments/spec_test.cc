@@ -68,6 +68,13 @@ TEST_CASE("spec: every wrong value is refused with its pointer and what is allow
        "/cluster/overrides/0/node: ", "from 0 to 1"},
       {"/cluster/overrides", R"([{"worker": 1, "nic_latency": "1us"}])",
        "/cluster/overrides/0/nic_latency: ", "node"},
+      {"/cluster/overrides",
+       R"([{"node": 1, "nic_latency": "1us"}, {"node": 1, "nic_latency": "2us"}])",
+       "/cluster/overrides/1/nic_latency: ", "given before for node 1"},
+      {"/name", R"("a\nb")", "/name: ", "on one line"},
+      {"/name", R"("")", "/name: ", "1 to 200 bytes"},
+      {"/policies/1", R"({"kind": "smart", "label": "a\tb"})",
+       "/policies/1/label: ", "on one line"},
       {"/cluster/links", R"([{"from": 0, "to": 1, "bandwidth": "1GB/s"}])",
        "/cluster/links: ", "either"},
       {"/stragglers/0/probability", "1.5", "/stragglers/0/probability: ", "from 0 to 1"},
@@ -172,6 +179,25 @@ TEST_CASE("spec: text that is not JSON is refused with line and column") {
   CHECK(message("\"\xff\"").starts_with("f:1:"));
   CHECK(message(std::string(100'000, '[')).find("deeper than 64") != std::string::npos);
   CHECK(message("{\"a\": 1 // a remark\n}") == "");
+}
+
+TEST_CASE("spec: a worker's own compute factor replaces that of its node, in any order") {
+  for (const char* overrides :
+       {R"([{"node": 0, "compute_factor": 2}, {"worker": 1, "compute_factor": 3}])",
+        R"([{"worker": 1, "compute_factor": 3}, {"node": 0, "compute_factor": 2}])"}) {
+    auto document = base_spec();
+    SpecFiles files(".");
+    document["cluster"]["overrides"] = Json::parse(overrides);
+    const auto factors = read_cell(document, files).cluster.compute_factor;
+    CHECK(factors == std::vector<double>{2, 3, 1, 1});
+  }
+}
+
+TEST_CASE("nearest name: a name that begins with what was found comes first") {
+  const std::string_view names[] = {"kind", "scope", "probability"};
+  CHECK(nearest_name("prob", names) == "probability");
+  CHECK(nearest_name("Prob", names) == "probability");
+  CHECK(nearest_name("pr", names) == "kind");
 }
 
 TEST_CASE("nearest name: swaps, case and missing letters are near") {
