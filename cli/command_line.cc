@@ -6,7 +6,10 @@
 #include <algorithm>
 #include <cstdio>
 #include <memory>
+#include <string>
+#include <string_view>
 #include <thread>
+#include <vector>
 
 #include "cli/calibrate.h"
 #include "cli/doctor.h"
@@ -16,10 +19,18 @@
 #include "cli/simulate.h"
 #include "cli/sweep.h"
 #include "cli/trace.h"
+#include "experiments/spec_node.h"
 #include "experiments/version.h"
+#include "policies/errors.h"
 
 namespace cohort {
 namespace {
+
+const CLI::Validator kNamed(
+    [](const std::string& name) {
+      return name.empty() ? std::string("is empty; allowed: the name of a file or directory") : "";
+    },
+    "");
 
 // Each add_COMMAND declares a command that sets `exit_code` when it ran.
 
@@ -41,7 +52,8 @@ void add_simulate(CLI::App& app, int& exit_code) {
   auto arguments = std::make_shared<SimulateArguments>();
   add_spec(*command, arguments->spec);
   command->add_flag("--json", arguments->json, "print {\"runs\": [...]} instead of a table");
-  command->add_option("--out", arguments->out, "directory for results, manifest and event log");
+  command->add_option("--out", arguments->out, "directory for results, manifest and event log")
+      ->check(kNamed);
   command->add_flag("--timeline", arguments->timeline,
                     "write timeline.json (Chrome/Perfetto) to --out");
   command->callback([arguments, &exit_code] { exit_code = simulate_spec(*arguments); });
@@ -53,7 +65,8 @@ void add_sweep(CLI::App& app, int& exit_code) {
   auto arguments = std::make_shared<SweepArguments>();
   add_spec(*command, arguments->spec);
   command->add_option("--out", arguments->out, "directory of results: new, or to resume")
-      ->required();
+      ->required()
+      ->check(kNamed);
   command->callback([arguments, &exit_code] { exit_code = sweep_spec(*arguments); });
 }
 
@@ -78,7 +91,8 @@ void add_trace(CLI::App& app, int& exit_code) {
   };
   add("import", "renumber a recording and write it as worker,step,seconds", import_trace)
       ->add_option("--out", arguments->out, "the trace to write")
-      ->required();
+      ->required()
+      ->check(kNamed);
   add("show", "per worker: median, ratio to the median worker, spread", show_trace);
   add("fit", "a straggler model for a spec, as far as the recording shows one", fit_and_print);
 }
@@ -87,8 +101,10 @@ void add_plot(CLI::App& app, int& exit_code) {
   auto* command = app.add_subcommand("plot", "the figures of directories of results");
   auto arguments = std::make_shared<PlotArguments>();
   command->add_option("directories", arguments->directories, "directories of results")->required();
-  command->add_option("--out", arguments->out,
-                      "directory for the figures; default: beside the results");
+  command
+      ->add_option("--out", arguments->out,
+                   "directory for the figures; default: beside the results")
+      ->check(kNamed);
   command->add_option("--format", arguments->format,
                       "formats separated by commas, of png, svg, pdf; default: png,svg");
   command->callback([arguments, &exit_code] { exit_code = plot(*arguments); });
@@ -100,10 +116,13 @@ void add_policies(CLI::App& app, int& exit_code) {
   auto arguments = std::make_shared<PoliciesArguments>();
   command->add_option("name", arguments->name, "one policy; default: all");
   command->add_flag("--json", arguments->json, "print JSON");
-  command->add_flag("--mixing", arguments->mixing, "print mixing matrices and rates");
+  auto* mixing =
+      command->add_flag("--mixing", arguments->mixing, "print mixing matrices and rates");
   command->add_option("--workers", arguments->workers, "for --mixing; default 16")
+      ->needs(mixing)
       ->check(CLI::Range(1U, 512U));
   command->add_option("--per-node", arguments->per_node, "for --mixing; default 4")
+      ->needs(mixing)
       ->check(CLI::Range(1U, 512U));
   command->callback([arguments, &exit_code] { exit_code = list_policies(*arguments); });
 }
@@ -112,6 +131,25 @@ void add_doctor(CLI::App& app, int& exit_code) {
   auto* command =
       app.add_subcommand("doctor", "what this machine can do, and what to install for the rest");
   command->callback([&exit_code] { exit_code = examine_machine(); });
+}
+
+// What the library says of wrong arguments; of a misspelt command or option, the nearest name.
+std::string complaint(const CLI::App& app, const CLI::ParseError& error) {
+  const CLI::App* command = &app;
+  while (!command->get_subcommands().empty()) command = command->get_subcommands().front();
+  const auto extras = app.remaining(true);
+  std::vector<std::string> known;
+  const bool option = !extras.empty() && extras.front().starts_with("--");
+  if (option) {
+    for (const auto* each : command->get_options())
+      for (const auto& name : each->get_lnames()) known.push_back("--" + name);
+  } else {
+    for (const auto* each : command->get_subcommands([](const CLI::App*) { return true; }))
+      known.push_back(each->get_name());
+  }
+  if (extras.empty() || known.empty()) return fmt::format("{} (see cohort --help)", error.what());
+  const std::vector<std::string_view> names(known.begin(), known.end());
+  return unknown_name(option ? "option" : "command", extras.front(), names);
 }
 
 }  // namespace
@@ -135,8 +173,7 @@ int run_command_line(int argc, char** argv) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
-    fmt::print(stderr, "cohort: {} (see cohort --help)\n", error.what());
-    return kWrongInput;
+    throw InputError("", complaint(app, error));
   }
   return exit_code;
 }

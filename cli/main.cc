@@ -18,8 +18,19 @@
 namespace cohort {
 namespace {
 
+// One line whatever a file's name or a key holds: control characters are shown as \xNN.
+std::string one_line(const std::string& message) {
+  constexpr std::size_t kLongest = 4000;
+  std::string line;
+  for (const char c : message.substr(0, kLongest)) {
+    const auto code = static_cast<unsigned char>(c);
+    code < 0x20 || code == 0x7f ? line += fmt::format("\\x{:02x}", code) : line += c;
+  }
+  return message.size() > kLongest ? line + "..." : line;
+}
+
 int report(int exit_code, const std::string& message) {
-  fmt::print(stderr, "cohort: {}\n", message);
+  fmt::print(stderr, "cohort: {}\n", one_line(message));
   return exit_code;
 }
 

@@ -2,10 +2,12 @@
 
 import copy
 import json
+import os
 import random
+import subprocess
 
 import pytest
-from conftest import ROOT, small_spec
+from conftest import BINARY, ROOT, small_spec
 
 
 def changed(pointer, value):
@@ -72,10 +74,38 @@ def test_a_missing_file_and_a_directory_are_refused(cohort):
     refused(cohort, cohort.run("simulate", ".", "--out", "out"), "directory")
 
 
+def test_a_named_pipe_without_a_writer_is_empty_not_waited_for(cohort):
+    os.mkfifo(cohort.folder / "pipe")
+    for command in (["simulate"], ["calibrate"], ["trace", "show"]):
+        refused(cohort, cohort.run(*command, "pipe"), "pipe", "empty")
+
+
+def test_a_spec_comes_through_a_pipe(cohort):
+    spec = json.dumps(small_spec())
+    result = subprocess.run([BINARY, "simulate", "/dev/stdin", "--json"], input=spec, capture_output=True, text=True,
+                            timeout=60)
+    assert result.returncode == 0, result
+    assert len(json.loads(result.stdout)["runs"]) == 4
+
+
+def test_what_cannot_be_opened_is_refused_with_the_reason(cohort):
+    (cohort.folder / "loop.json").symlink_to("loop.json")
+    refused(cohort, cohort.run("simulate", "loop.json"), "loop.json", "symbolic links")
+
+
+def test_a_message_is_one_line_whatever_a_key_or_a_file_is_called(cohort):
+    refused(cohort, cohort.run("simulate", cohort.spec(changed("/workload/x\ny\x1b[31m", 1))), "\\x0a", "\\x1b")
+    refused(cohort, cohort.run("simulate", "no\nspec.json"), "no such file")
+    long = cohort.run("simulate", cohort.spec(changed("/workload/" + "k" * 100_000, 1)))
+    refused(cohort, long)
+    assert len(long.stderr) < 5000
+
+
 @pytest.mark.parametrize("setting, word", [
     ("/workload/compuet=1ms", "compute"),
     ("/nothing/there=1", "no value there"),
     ("/stragglers/4/factor=2", "no index"),
+    ("/cluster/communicator/setup=1s", "the file has no key \"communicator\""),
     ("compute=1ms", "pointer"),
     ("nothing", "POINTER=VALUE"),
 ])
@@ -92,6 +122,18 @@ def test_a_cell_that_cannot_be_is_refused_before_the_first_runs(cohort):
 def test_wrong_arguments_end_with_2(cohort):
     for arguments in ([], ["simulat"], ["sweep", "x.json"], ["simulate", "--jobs", "0", "x.json"]):
         refused(cohort, cohort.run(*arguments))
+
+
+@pytest.mark.parametrize("arguments, words", [
+    (["simulat", "x.json"], ["\"simulat\"", "nearest: \"simulate\"", "calibrate"]),
+    (["trace", "shw", "x.csv"], ["nearest: \"show\"", "import"]),
+    (["simulate", "x.json", "--jsn"], ["nearest: \"--json\"", "--timeline"]),
+    (["sweep", "x.json", "--out", ""], ["--out", "empty"]),
+    (["simulate", "x.json", "--out", ""], ["--out", "empty"]),
+    (["policies", "--workers", "3"], ["--workers", "--mixing"]),
+])
+def test_wrong_arguments_are_refused_with_what_is_allowed(cohort, arguments, words):
+    refused(cohort, cohort.run(*arguments), *words)
 
 
 def test_help_and_version_end_with_0(cohort):
