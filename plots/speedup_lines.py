@@ -10,6 +10,7 @@ import style
 from quantities import axis_of, name_of, short_name, title_of
 
 MOST_PANELS = 6
+MOST_TITLED = 2  # more panels have one title in the middle below them
 
 
 def applies(results):
@@ -75,7 +76,14 @@ def mark_axis(axes, axis):
     axes.set_xticks([tick for tick, _ in shown])
     crowded = sum(len(name) for _, name in shown) > 46
     axes.set_xticklabels([name for _, name in shown], rotation=30 if crowded else 0, ha="right" if crowded else "center")
-    axes.set_xlabel(axis.title)
+
+
+def title_axes(panels, title):
+    if len(panels) <= MOST_TITLED:
+        for axes in panels:
+            axes.set_xlabel(title)
+    else:  # the middle of an even number is the left edge of the right one of the two
+        panels[len(panels) // 2].set_xlabel(title, x=0.5 if len(panels) % 2 else 0.0)
 
 
 def thinned(ticks, names):
@@ -102,6 +110,7 @@ def draw(results):
         mark_axis(axes, axis)
         if value is not None:
             axes.set_title(f"{title_of(panel, results.spec)}: {value}", fontsize=8)
+    title_axes(all_axes[0], axis.title)
     all_axes[0][0].set_ylim(bottom=0)
     all_axes[0][0].set_ylabel(f"speedup over {baseline}\n(ratio of steps per second)")
     lines = style.legend_below(fig, all_axes[0][0], min(len(labels), 4 if width < 7 else 6))

@@ -101,9 +101,21 @@ def cluster_of(results):
     links = []
     for key, word in (("nic", "network"), ("fabric", "inside a node")):
         bandwidth = (cluster.get(key) or {}).get("bandwidth")
-        if bandwidth and f"/cluster/{key}/bandwidth" not in results.swept:
+        used = key != "nic" or nodes != 1 or varied
+        if bandwidth and used and f"/cluster/{key}/bandwidth" not in results.swept:
             links.append(f"{bandwidth} {word}")
-    return ", ".join(filter(None, [size, *links]))
+    return ", ".join(filter(None, [size, *links, collective_of(results, cluster)]))
+
+
+def collective_of(results, cluster):
+    """How group means are timed, where it is not the default ring: a measured curve with its file."""
+    collective = cluster.get("collective", "ring")
+    if collective == "ring" or any(pointer.startswith("/cluster/collective") for pointer in results.swept):
+        return ""
+    if not isinstance(collective, dict):
+        return f"{collective} collectives"
+    curve = collective.get("measured")
+    return "group means as measured" + (f" ({curve.rsplit('/', 1)[-1]})" if isinstance(curve, str) else "")
 
 
 def workload_of(results):

@@ -130,11 +130,13 @@ def draw(results, path, row):
     axes.grid(axis="y", visible=False)
     lines = style.legend_below(fig, axes, 4)
     workers = len({i.worker for i in intervals})
-    cut = f"the first {MOST_WORKERS} of {workers} workers" if workers > MOST_WORKERS else ""
+    last = max(i.end for i in intervals)
+    cut = [f"the first {MOST_WORKERS} of {workers} workers"] if workers > MOST_WORKERS else []
+    cut += [f"the first {end:.0f} of {last:.0f} ms"] if last > end else []
     what = "a black line joins the members of a synchronisation at its start; thin bars: in the background"
     title = "" if row is None else f"{row['label']}, seed {int(row['seed'])}"
     axes.set_title(title)
-    return style.finish(fig, style.sources(results, cut, what, seeds=row is None), lines)
+    return style.finish(fig, style.sources(results, *cut, what, seeds=row is None), lines)
 
 
 def row_of(results, path):

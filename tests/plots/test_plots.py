@@ -114,6 +114,46 @@ def test_the_caption_names_sources_and_limited_transports(tmp_path):
     assert "ad-psgd: transport of 0.7GB/s a worker" in caption
 
 
+@pytest.mark.parametrize("collective, words", [
+    ({"measured": "data/curve.json"}, "10GB/s inside a node, group means as measured (curve.json)"),
+    ({"measured": [[1024, 1.5]]}, "group means as measured;"),
+    ("tree", "tree collectives"),
+])
+def test_the_caption_names_a_collective_other_than_the_ring(tmp_path, collective, words):
+    results = read_results(synthetic.write(tmp_path / "r", PROBABILITY, seeds=(1, 2)))
+    assert "measured" not in style.sources(results)
+    results.spec["cluster"]["collective"] = collective
+    assert words in style.sources(results)
+
+
+def test_the_caption_of_one_node_names_no_network(tmp_path):
+    results = read_results(synthetic.write(tmp_path / "r", PROBABILITY, seeds=(1, 2)))
+    results.spec["cluster"]["nodes"] = 1
+    assert "network" not in style.sources(results)
+
+
+@pytest.mark.parametrize("panels", [[2, 5], [1, 2, 5], [1, 2, 3, 5], [1, 2, 3, 5, 8]])
+def test_titles_of_axes_do_not_overlap(tmp_path, panels):
+    sweep = {"/workload/payload": ["6MB", "30MB", "60MB", "150MB", "300MB", "600MB"], "/stragglers/0/factor": panels}
+    fig = speedup_lines.draw(read_results(synthetic.write(tmp_path / "r", sweep, seeds=(1, 2))))
+    fig.canvas.draw()
+    legend = fig.legends[0].get_window_extent()
+    boxes = [axes.xaxis.label.get_window_extent() for axes in fig.axes if axes.get_xlabel()]
+    assert boxes and all(left.x1 < right.x0 for left, right in zip(boxes, boxes[1:]))
+    assert all(box.y0 > legend.y1 for box in boxes)
+    assert 0.5 * (boxes[0].x0 + boxes[-1].x1) == pytest.approx(
+        0.5 * (fig.axes[0].bbox.x0 + fig.axes[-1].bbox.x1), abs=0.02 * fig.bbox.width)
+
+
+def test_the_caption_of_a_timeline_says_how_much_of_the_run_it_shows(tmp_path):
+    folder = synthetic.write(tmp_path / "r", {})
+    events = [{"ph": "X", "name": "compute", "pid": 0, "tid": 0, "ts": 1e5 * step, "dur": 1e5} for step in range(100)]
+    (folder / "timeline.json").write_text(json.dumps({"traceEvents": events}))
+    results = read_results(folder)
+    ((_, fig),) = timeline.figures(results)
+    assert "the first 1000 of 10000 ms" in " ".join(text.get_text().replace("\n", " ") for text in fig.texts)
+
+
 def test_the_caption_names_the_stragglers_but_not_what_the_axis_says(tmp_path):
     results = read_results(synthetic.write(tmp_path / "r", PROBABILITY, seeds=(1, 2)))
     results.spec["stragglers"] = [
