@@ -79,6 +79,12 @@ Json fit_json(const Calibration& calibration) {
           {"cluster", fitted_cluster(calibration)}};
 }
 
+// The row of the largest size, whose printed bandwidths the log's reader knows.
+const NcclRow& last_row(const NcclLog& log) {
+  return *std::max_element(log.rows.begin(), log.rows.end(),
+                           [](const NcclRow& a, const NcclRow& b) { return a.bytes < b.bytes; });
+}
+
 Json to_json(const Calibration& calibration) {
   Json points = Json::array();
   for (const CurvePoint& point : calibration.fit.curve) {
@@ -89,6 +95,7 @@ Json to_json(const Calibration& calibration) {
   }
   const NcclLog& log = calibration.log;
   Json curve = measured(calibration);
+  const NcclRow& last = last_row(log);
   return {{"file", log.file},
           {"collective", name(log.collective)},
           {"collective_named", log.collective_named},
@@ -96,6 +103,10 @@ Json to_json(const Calibration& calibration) {
           {"hosts", log.hosts},
           {"rows", log.rows.size()},
           {"floor_us", optional_json(calibration.fit.floor_seconds, 1e6)},
+          {"last_row",
+           {{"bytes", last.bytes},
+            {"printed_algbw_gb_per_s", optional_json(last.printed_algorithm_gb_per_s, 1)},
+            {"printed_busbw_gb_per_s", optional_json(last.printed_bus_gb_per_s, 1)}}},
           {"tail_gb_per_s", optional_json(calibration.fit.tail_bytes_per_second, 1e-9)},
           {"points", std::move(points)},
           {"measured", curve},
@@ -136,6 +147,11 @@ void print_text(const Calibration& calibration) {
              name(log.collective), log.collective_named ? "" : " (deduced)",
              log.ranks == 0 ? "unknown" : std::to_string(log.ranks), log.hosts.size(),
              log.hosts.size() == 1 ? "" : "s", log.rows.size(), sizes);
+  const NcclRow& last = last_row(log);
+  if (last.printed_algorithm_gb_per_s && last.printed_bus_gb_per_s) {
+    fmt::print("  last   {} B: algbw {:.2f} GB/s, busbw {:.2f} GB/s, as printed\n", last.bytes,
+               *last.printed_algorithm_gb_per_s, *last.printed_bus_gb_per_s);
+  }
   print_fit(calibration);
   fmt::print("\n{:>14} {:>12} {:>12} {:>12}\n", "bytes", "time us", "algbw GB/s", "busbw GB/s");
   for (const CurvePoint& point : calibration.fit.curve) {

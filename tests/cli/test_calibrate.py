@@ -26,6 +26,16 @@ def test_json_holds_a_measured_curve_from_sizes_and_times():
     assert set(log["fit"]["cluster"]) == {"fabric", "collective"}
 
 
+def test_the_last_row_is_reported_as_printed():
+    """Derived from a rounded time, the bus bandwidth may differ in its last digit."""
+    words = [line.split() for line in (SAMPLES / "all_reduce_4_ranks.txt").read_text().splitlines()]
+    row = [line for line in words if line and line[0].isdigit()][-1]
+    (log,) = json.loads(calibrate(SAMPLES / "all_reduce_4_ranks.txt", "--json").stdout)["logs"]
+    assert log["last_row"] == {"bytes": int(row[0]), "printed_algbw_gb_per_s": float(row[6]),
+                               "printed_busbw_gb_per_s": float(row[7])}
+    assert f"busbw {row[7]} GB/s, as printed" in calibrate(SAMPLES / "all_reduce_4_ranks.txt").stdout
+
+
 def test_a_link_fitted_over_two_hosts_is_called_effective():
     done = calibrate(SAMPLES / "all_reduce_2_nodes.txt", "--json")
     (log,) = json.loads(done.stdout)["logs"]
