@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "policies/errors.h"
+#include "policies/prefetch.h"
 #include "policies/sync_table.h"
 
 namespace cohort {
@@ -34,6 +35,9 @@ class MemberLists {
     Role role : 3;
   };
   static_assert(sizeof(Cell) == 8);
+
+  // Room for `members` at once is reserved; more is taken as needed.
+  explicit MemberLists(std::size_t members) { cells_.reserve(members); }
 
   // Puts a member in front of the list that begins at `head`; returns the new head.
   std::uint32_t push(std::uint32_t head, const Member& member) {
@@ -73,7 +77,8 @@ struct CheckedPolicy::State {
       : policy(std::move(checked)),
         log(action_log),
         participants(topology.workers() + topology.servers()),
-        workers(topology.workers()) {}
+        workers(topology.workers()),
+        members(topology.workers()) {}
 
   std::unique_ptr<Policy> policy;
   ActionLog* log;
@@ -281,6 +286,11 @@ void CheckedPolicy::step(const Event& event, Actions& out) {
   state.check_actions(out);
   if (state.log) state.log->record(event, out);
   state.in_step = false;
+}
+
+void CheckedPolicy::expect(WorkerId worker, bool next) const {
+  if (!next) prefetch(&state_->participants[index(worker)]);
+  state_->policy->expect(worker, next);
 }
 
 std::uint32_t CheckedPolicy::waiting() const {

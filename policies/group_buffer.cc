@@ -3,11 +3,13 @@
 #include <string>
 
 #include "policies/errors.h"
+#include "policies/prefetch.h"
 
 namespace cohort {
 
 GroupBuffer::GroupBuffer(std::uint32_t workers, std::size_t seats) : queues_(workers) {
   seats_.reserve(seats);
+  groups_.reserve(seats / 4 + 16);
 }
 
 void GroupBuffer::create(std::span<const WorkerId> members) {
@@ -64,6 +66,12 @@ void GroupBuffer::remove(WorkerId worker, Actions& out) {
     withdraw(seat, at_head && was_ready, out);
     seat = next;
   }
+}
+
+void GroupBuffer::expect(WorkerId worker, bool next) const {
+  const auto& queue = queues_[index(worker)];
+  if (!next) return prefetch(&queue);
+  if (!empty(worker)) prefetch(&seats_[queue.head]);
 }
 
 // Takes the seat of a removed worker out of its group.

@@ -40,6 +40,9 @@ class GroupBuffer {
   // now, but a live one waits for its done or failed.
   void remove(WorkerId worker, Actions& out);
 
+  // Prefetches the FIFO of `worker`, or, once that is near, its head.
+  void expect(WorkerId worker, bool next) const;
+
   [[nodiscard]] bool empty(WorkerId worker) const {
     return queues_[index(worker)].head >= kRemoved;
   }

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "policies/prefetch.h"
 #include "policies/synchronisation.h"
 
 namespace cohort {
@@ -23,6 +24,8 @@ class IdleSet {
   void insert(WorkerId worker, std::uint32_t requests);
   // Does nothing when `worker` is not in the set.
   void erase(WorkerId worker);
+  // Prefetches what erase and insert of `worker` need.
+  void expect(WorkerId worker) const { prefetch(&links_[index(worker)]); }
   // Appends all workers that have made at least `requests` requests, those with the most first.
   void append_at_least(std::uint32_t requests, std::vector<WorkerId>& out) const;
 

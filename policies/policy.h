@@ -189,6 +189,14 @@ class Policy {
 
   // Takes one event and appends the answer to `out`, which the caller has cleared.
   virtual void step(const Event& event, Actions& out) = 0;
+
+  // A hint that a driver of very many workers may give, once or twice: an event of `worker` is
+  // near; with `next`, very near. The policy may prefetch what it holds of the worker; nothing that
+  // can be seen changes.
+  virtual void expect(WorkerId worker, bool next) const {
+    static_cast<void>(worker);
+    static_cast<void>(next);
+  }
 };
 
 }  // namespace cohort

@@ -8,6 +8,7 @@
 #include "policies/group_buffer.h"
 #include "policies/group_draft.h"
 #include "policies/idle_set.h"
+#include "policies/prefetch.h"
 #include "policies/random_policy.h"
 
 namespace cohort {
@@ -33,7 +34,9 @@ class Smart final : public Policy {
                   topology, seed),
         draft_(*count_of(options, "group_size"),
                divides_ ? std::nullopt : count_of(options, "vocabulary"), topology.workers(),
-               seed) {}
+               seed) {
+    chosen_.reserve(topology.workers());
+  }
 
   void step(const Event& event, Actions& out) override {
     switch (event.kind) {
@@ -56,6 +59,13 @@ class Smart final : public Policy {
         return;
     }
     note_idle(out);
+  }
+
+  void expect(WorkerId worker, bool next) const override {
+    buffer_.expect(worker, next);
+    if (next) return;
+    prefetch(&requests_[index(worker)]);
+    idle_.expect(worker);
   }
 
  private:

@@ -5,7 +5,9 @@
 // makes the order of one instant's events random but reproducible; the slot number only decides between equal keys.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <new>
 #include <vector>
 
 #include "policies/synchronisation.h"
@@ -13,6 +15,17 @@
 namespace cohort {
 
 enum class Slot : std::uint32_t {};
+
+// Memory that begins at a cache line.
+template <typename T>
+struct CacheLineAllocator {
+  using value_type = T;
+  static constexpr std::align_val_t kLine{64};
+
+  T* allocate(std::size_t count) { return static_cast<T*>(::operator new(count * sizeof(T), kLine)); }
+  void deallocate(T* memory, std::size_t) { ::operator delete(memory, kLine); }
+  bool operator==(const CacheLineAllocator&) const = default;
+};
 
 class EventQueue {
  public:
@@ -22,7 +35,7 @@ class EventQueue {
   };
 
   // Room for `events` pending events at once, so that exactly their memory is taken.
-  void reserve(std::uint32_t events) { heap_.reserve(events); }
+  void reserve(std::uint32_t events) { heap_.reserve(kRoot + events); }
   // Slots 0..slots-1 may be scheduled. Only grows.
   void grow(std::uint32_t slots) { position_.resize(slots, kNone); }
   [[nodiscard]] std::uint32_t slots() const { return static_cast<std::uint32_t>(position_.size()); }
@@ -32,13 +45,13 @@ class EventQueue {
     const Node node{at.count(), (static_cast<std::uint64_t>(tie) << 32) | number(slot)};
     if (position_[number(slot)] == kNone && vacant_) {
       vacant_ = false;
-      return sift_down(0, node);
+      return sift_down(kRoot, node);
     }
     fill_vacancy();
     const std::uint32_t where = position_[number(slot)];
     if (where == kNone) {
       heap_.push_back(node);
-      sift_up(size() - 1, node);
+      sift_up(end() - 1, node);
     } else if (node < heap_[where]) {
       sift_up(where, node);
     } else {
@@ -53,8 +66,8 @@ class EventQueue {
     position_[number(slot)] = kNone;
     const Node last = heap_.back();
     heap_.pop_back();
-    if (where == size()) return;
-    if (where > 0 && last < heap_[(where - 1) / kArity]) {
+    if (where == end()) return;
+    if (where > kRoot && last < heap_[parent_of(where)]) {
       sift_up(where, last);
     } else {
       sift_down(where, last);
@@ -62,12 +75,22 @@ class EventQueue {
   }
   [[nodiscard]] bool pending(Slot slot) const { return position_[number(slot)] != kNone; }
   [[nodiscard]] bool empty() const { return size() == 0; }
-  [[nodiscard]] std::uint32_t size() const { return static_cast<std::uint32_t>(heap_.size()) - (vacant_ ? 1 : 0); }
+  [[nodiscard]] std::uint32_t size() const { return end() - kRoot - (vacant_ ? 1 : 0); }
 
   // The earliest event; the queue is not empty.
   [[nodiscard]] Entry top() {
     fill_vacancy();
-    return {Time{heap_[0].at}, heap_[0].slot()};
+    return {Time{heap_[kRoot].at}, heap_[kRoot].slot()};
+  }
+  // After a pop: calls visit(depth, slot) for the events that come next to the top, nearest first. One that was at `depth` has
+  // on average 4^depth / 2 events before it, and is met about once at each depth.
+  template <class Visit>
+  void for_each_rising(std::uint32_t depths, Visit visit) const {
+    std::uint32_t where = kRoot;
+    for (std::uint32_t depth = 1; depth <= depths && first_child(where) + kArity <= end(); ++depth) {
+      where = least_of_four(first_child(where));
+      visit(depth, heap_[where].slot());
+    }
   }
   Entry pop() {
     const Entry first = top();
@@ -79,6 +102,7 @@ class EventQueue {
  private:
   static constexpr std::uint32_t kNone = 0xFFFFFFFF;
   static constexpr std::uint32_t kArity = 4;
+  static constexpr std::uint32_t kRoot = kArity - 1;  // so that the four children of one event share a cache line
 
   struct Node {
     std::int64_t at;
@@ -97,8 +121,11 @@ class EventQueue {
     vacant_ = false;
     const Node last = heap_.back();
     heap_.pop_back();
-    if (!heap_.empty()) sift_down(0, last);
+    if (end() > kRoot) sift_down(kRoot, last);
   }
+  [[nodiscard]] std::uint32_t end() const { return static_cast<std::uint32_t>(heap_.size()); }
+  static std::uint32_t first_child(std::uint32_t where) { return (where - kRoot + 1) * kArity; }
+  static std::uint32_t parent_of(std::uint32_t where) { return where / kArity - 1 + kRoot; }
   static std::uint32_t number(Slot slot) { return static_cast<std::uint32_t>(slot); }
 
   void put(std::uint32_t where, const Node& node) {
@@ -106,26 +133,29 @@ class EventQueue {
     position_[number(node.slot())] = where;
   }
   void sift_up(std::uint32_t where, const Node& node) {
-    while (where > 0) {
-      const std::uint32_t parent = (where - 1) / kArity;
+    while (where > kRoot) {
+      const std::uint32_t parent = parent_of(where);
       if (!(node < heap_[parent])) break;
       put(where, heap_[parent]);
       where = parent;
     }
     put(where, node);
   }
+  // Two pairs, then the better of both: short dependencies.
+  [[nodiscard]] std::uint32_t least_of_four(std::uint32_t first) const {
+    const std::uint32_t left = first + (heap_[first + 1] < heap_[first] ? 1 : 0);
+    const std::uint32_t right = first + 2 + (heap_[first + 3] < heap_[first + 2] ? 1 : 0);
+    return heap_[right] < heap_[left] ? right : left;
+  }
   void sift_down(std::uint32_t where, const Node& node) {
     for (;;) {
-      const std::uint32_t first = where * kArity + 1;
-      if (first >= size()) break;
-      const std::uint32_t end = first + kArity < size() ? first + kArity : size();
+      const std::uint32_t first = first_child(where);
+      if (first >= end()) break;
       std::uint32_t least = first;
-      if (end == first + kArity) {  // two pairs, then the better of both: short dependencies
-        const std::uint32_t left = first + (heap_[first + 1] < heap_[first] ? 1 : 0);
-        const std::uint32_t right = first + 2 + (heap_[first + 3] < heap_[first + 2] ? 1 : 0);
-        least = heap_[right] < heap_[left] ? right : left;
+      if (first + kArity <= end()) {
+        least = least_of_four(first);
       } else {
-        for (std::uint32_t child = first + 1; child < end; ++child)
+        for (std::uint32_t child = first + 1; child < end(); ++child)
           if (heap_[child] < heap_[least]) least = child;
       }
       if (!(heap_[least] < node)) break;
@@ -135,7 +165,8 @@ class EventQueue {
     put(where, node);
   }
 
-  std::vector<Node> heap_;
+  using Heap = std::vector<Node, CacheLineAllocator<Node>>;
+  Heap heap_ = Heap(kRoot);  // the first event is at kRoot
   bool vacant_ = false;  // the first place is free since the last pop; the next new event takes it
   std::vector<std::uint32_t> position_;  // of each slot in the heap, or kNone
 };

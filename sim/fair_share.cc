@@ -47,16 +47,24 @@ void FairShare::for_each_load(const Activity& activity, Visit visit) const {
 
 LinkIndex FairShare::add_link(double capacity) {
   check_capacity(capacity);
-  links_.push_back({capacity});
+  links_.push_back({number_of(capacity)});
   return LinkIndex{static_cast<std::uint32_t>(links_.size() - 1)};
 }
 
 void FairShare::set_capacity(LinkIndex link, double capacity) {
   check_capacity(capacity);
+  if (this->capacity(link) == capacity) return;
   auto& changed = links_[raw(link)];
-  if (changed.capacity == capacity) return;
-  changed.capacity = capacity;
+  changed.capacity = number_of(capacity);
   if (changed.users != kNone) mark_shared(owner(changed.users));
+}
+
+std::uint32_t FairShare::number_of(double capacity) {
+  const auto next = static_cast<std::uint32_t>(capacities_.size());
+  if (next > 0 && capacities_.back() == capacity) return next - 1;
+  const auto [known, is_new] = capacity_numbers_.try_emplace(capacity, next);
+  if (is_new) capacities_.push_back(capacity);
+  return known->second;
 }
 
 ActivityIndex FairShare::add(std::span<const Load> loads) {
@@ -83,7 +91,7 @@ ActivityIndex FairShare::add(std::span<const Load> loads) {
       mark_shared(owner(link.users));
     }
     link.users = current * kBlock + place++;
-    lowest.include(link.capacity, load.weight);
+    lowest.include(capacities_[link.capacity], load.weight);
   }
   auto& activity = activities_[number];
   activity = {.rate = lowest.value(),
@@ -132,6 +140,9 @@ std::span<const ActivityIndex> FairShare::solve() {
     if (activity.shares) {
       collect_component(seed);
       fill();
+      for (const auto& constraint : constraints_) {
+        links_[constraint.link].users = constraint.first_user;
+      }
       for (const auto member : component_) report(member);
       if (component_.size() == 1) activity.shares = false;
     } else {
@@ -212,8 +223,8 @@ double FairShare::own_level(std::uint32_t number) {
                 [&](const Block& block, std::uint32_t place, std::uint32_t incidence) {
                   const auto& link = links_[block.link[place]];
                   if (link.users == incidence && block.next[place] == kNone) {
-                    lowest.include(link.capacity, block.weight);
-                  } else if (!is_constraint(link, block.link[place])) {
+                    lowest.include(capacities_[link.capacity], block.weight);
+                  } else if ((link.users & kConstraint) == 0) {
                     collect_users(block.link[place]);
                   }
                 });
@@ -222,7 +233,6 @@ double FairShare::own_level(std::uint32_t number) {
 
 void FairShare::collect_users(std::uint32_t number) {
   auto& link = links_[number];
-  link.slot = static_cast<std::uint32_t>(constraints_.size());
   double weight = 0;
   std::uint32_t users = 0;
   for (auto user = link.users; user != kNone;) {
@@ -236,7 +246,8 @@ void FairShare::collect_users(std::uint32_t number) {
     }
     user = block.next[user % kBlock];
   }
-  constraints_.push_back({link.capacity, weight, 0, number, users});
+  constraints_.push_back({capacities_[link.capacity], weight, 0, number, users, link.users});
+  link.users = kConstraint | static_cast<std::uint32_t>(constraints_.size() - 1);
 }
 
 void FairShare::fill() {
@@ -297,7 +308,7 @@ bool FairShare::is_open(const Candidate& candidate) const {
 
 void FairShare::saturate(const Candidate& candidate, double level) {
   if (!candidate.is_constraint) return fix(component_[candidate.place], level);
-  for (auto user = links_[constraints_[candidate.place].link].users; user != kNone;) {
+  for (auto user = constraints_[candidate.place].first_user; user != kNone;) {
     const auto& block = blocks_[user / kBlock];
     if (!activities_[block.owner].fixed) fix(block.owner, level);
     user = block.next[user % kBlock];
@@ -313,8 +324,8 @@ void FairShare::fix(std::uint32_t number, double level) {
   }
   for_each_load(activity, [&](const Block& block, std::uint32_t place, std::uint32_t) {
     const auto& link = links_[block.link[place]];
-    if (!is_constraint(link, block.link[place])) return;
-    auto& constraint = constraints_[link.slot];
+    if ((link.users & kConstraint) == 0) return;
+    auto& constraint = constraints_[link.users & ~kConstraint];
     constraint.room -= block.weight * level;
     constraint.weight -= block.weight;
     if (--constraint.unfixed > 0) constraint.level = constraint.room / constraint.weight;

@@ -15,8 +15,11 @@
 #include <cstdint>
 #include <limits>
 #include <span>
+#include <unordered_map>
 #include <utility>
 #include <vector>
+
+#include "policies/prefetch.h"
 
 namespace cohort {
 
@@ -38,7 +41,9 @@ class FairShare {
   // the order of the calls.
   LinkIndex add_link(double capacity);
   void set_capacity(LinkIndex link, double capacity);
-  [[nodiscard]] double capacity(LinkIndex link) const { return links_[raw(link)].capacity; }
+  [[nodiscard]] double capacity(LinkIndex link) const {
+    return capacities_[links_[raw(link)].capacity];
+  }
   [[nodiscard]] std::size_t link_count() const { return links_.size(); }
 
   // At least one load, else ContractError. Indices of removed activities are reused.
@@ -55,6 +60,15 @@ class FairShare {
     return activities_[static_cast<std::uint32_t>(activity)].rate;
   }
 
+  // Prefetches what remove needs, in two steps.
+  void expect(ActivityIndex activity, bool next) const {
+    const auto& expected = activities_[static_cast<std::uint32_t>(activity)];
+    if (!next) return prefetch(&expected);
+    const auto* block = &blocks_[expected.first_block];
+    prefetch(block);
+    prefetch(block + 1);
+  }
+
   // Bytes held for links and loads, for benchmarks.
   [[nodiscard]] std::size_t memory_bytes() const {
     return links_.capacity() * sizeof(Link) + blocks_.capacity() * sizeof(Block);
@@ -64,13 +78,15 @@ class FairShare {
   static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
   static constexpr std::uint32_t kBlock = 8;
 
+  // Marks Link::users as a place in constraints_, where the first incidence is kept meanwhile.
+  static constexpr std::uint32_t kConstraint = 0x80000000;
+
   // The loads of an activity are a chain of blocks, each of loads with one weight; the users of a
   // link are a list of incidences, numbered block * kBlock + place. Small, because a large cluster
   // has several per worker.
   struct Link {
-    double capacity;
-    std::uint32_t users = kNone;  // first incidence
-    std::uint32_t slot = 0;       // in constraints_ while a component is solved
+    std::uint32_t capacity;       // in capacities_
+    std::uint32_t users = kNone;  // first incidence; in a component that is solved: see kConstraint
   };
   struct Block {
     double weight;
@@ -82,12 +98,12 @@ class FairShare {
   struct Activity {
     double rate = 0;
     std::uint32_t first_block = kNone;
-    bool live = false;
-    bool changed = false;  // its rate is to be reported
-    bool touched = false;  // is among touched_
-    bool shares = false;   // may share a link; false: surely alone on all its links, rate is known
-    bool seen = false;     // is in component_
-    bool fixed = false;    // has its rate
+    bool live : 1 = false;
+    bool changed : 1 = false;  // its rate is to be reported
+    bool touched : 1 = false;  // is among touched_
+    bool shares : 1 = false;   // may share a link; false: surely alone on all, rate is known
+    bool seen : 1 = false;     // is in component_
+    bool fixed : 1 = false;    // has its rate
   };
   // A link with several users, in the component that is being solved.
   struct Constraint {
@@ -96,6 +112,7 @@ class FairShare {
     double level;   // room / weight: the common rate at which the link saturates
     std::uint32_t link;
     std::uint32_t unfixed;
+    std::uint32_t first_user;
   };
   // What may stop the rise next: a constraint, or the own links of one activity.
   struct Candidate {
@@ -108,9 +125,7 @@ class FairShare {
   [[nodiscard]] std::uint32_t owner(std::uint32_t incidence) const {
     return blocks_[incidence / kBlock].owner;
   }
-  [[nodiscard]] bool is_constraint(const Link& link, std::uint32_t number) const {
-    return link.slot < constraints_.size() && constraints_[link.slot].link == number;
-  }
+  [[nodiscard]] std::uint32_t number_of(double capacity);
   // Calls visit(block, place, incidence) for each load of an activity, in the order given to add.
   template <class Visit>
   void for_each_load(const Activity& activity, Visit visit) const;
@@ -134,6 +149,8 @@ class FairShare {
   void report(std::uint32_t activity);
 
   std::vector<Link> links_;
+  std::vector<double> capacities_;  // each different one once
+  std::unordered_map<double, std::uint32_t> capacity_numbers_;
   std::vector<Block> blocks_;
   std::vector<Activity> activities_;
   std::uint32_t free_block_ = kNone;

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "policies/errors.h"
+#include "policies/prefetch.h"
 #include "policies/random.h"
 #include "policies/smart.h"
 #include "sim/timeline.h"
@@ -11,6 +12,9 @@
 
 namespace cohort {
 namespace {
+
+// Workers from which on looking ahead gains more than it costs (benchmarks/simulation_bench.cc).
+constexpr std::size_t kLarge = 4'096;
 
 Topology topology_of(const Scenario& scenario) {
   return Topology(scenario.cluster.gpus_per_node, servers_needed(*scenario.policy, scenario.options));
@@ -68,8 +72,10 @@ void Simulation::prepare() {
   const std::uint64_t usual = stop.steps_per_worker ? std::min<std::uint64_t>(10, quota_ / 10) : 10;
   warmup_ = scenario_.warmup_steps.value_or(usual);
   if (warmup_ == 0) statistics_.open_window(Time{});
+  if (observers_.steps) drawn_.resize(workers_.size());
   queue_.grow(topology_.workers());
   queue_.reserve(topology_.workers() + 64);
+  large_ = workers_.size() >= kLarge;
   nic_factor_.assign(topology_.nodes(), 1);
   for (std::uint32_t model = 0; model < scenario_.link_stragglers.size(); ++model)
     for (const auto node : scenario_.link_stragglers[model].nodes)
@@ -103,12 +109,42 @@ ResultRow Simulation::run() {
     }
     const auto [at, slot] = queue_.pop();
     now_ = at;
+    if (large_) look_ahead();
     dispatch(slot);
     if (!leavers_.empty() || progress_.live() == 0) say_goodbye();
   }
   progress_.settle();
   fold_open_intervals();
   return result();
+}
+
+// Prefetches what the events to come need, in steps, because one piece says where the next one is.
+void Simulation::look_ahead() const {
+  queue_.for_each_rising(4, [this](std::uint32_t depth, Slot slot) {
+    const auto i = static_cast<std::uint32_t>(slot);
+    if (i >= workers_.size()) return expect(depth, extras_[i - workers_.size()]);
+    if (depth == 4) prefetch(&workers_[i]);
+    if (depth % 2 == 0) policy_.expect(WorkerId{i}, depth == 2);
+  });
+}
+
+void Simulation::expect(std::uint32_t depth, const ExtraSlot& extra) const {
+  constexpr std::size_t kMost = 16;
+  if (extra.kind != Extra::Sync) return;
+  const Sync& sync = syncs_[extra.number];
+  if (depth == 4) {
+    prefetch(&sync);
+    prefetch(reinterpret_cast<const char*>(&sync) + sizeof(Sync) / 2);
+    return;
+  }
+  if (depth == 3) return prefetch(sync.members.data());
+  if (sync.phase == Phase::Transfer) network_.expect(sync.activity, depth == 1);
+  if (sync.members.size() > kMost) return;
+  for (const auto& member : sync.members) {
+    if (member.role == Role::Server) continue;
+    if (depth == 2) prefetch(&workers_[index(member.worker)]);
+    policy_.expect(member.worker, depth == 1);
+  }
 }
 
 void Simulation::dispatch(Slot slot) {
@@ -179,7 +215,7 @@ void Simulation::fold_open_intervals() {
   for (std::uint32_t worker = 0; worker < workers_.size(); ++worker) {
     const Worker& state = workers_[worker];
     if (state.state == State::Ended) continue;
-    if (reports(state)) computed(worker, state.since + state.compute);
+    if (reports(state)) computed(worker, state.since + state.mark);
     const bool computing = state.state == State::Computing || state.state == State::ComputingLate;
     if (state.since < now_) spent(worker, computing ? Spent::Compute : Spent::Wait, state.since, now_);
   }

@@ -40,8 +40,9 @@ class Simulation {
 
   struct Worker {
     Time since{};    // when the current computation began; then when it ended or its last synchronisation did
-    Time compute{};  // how long it took; Resuming: the coordination to account for
-    Time arrived{};  // when the policy learned that the worker waits
+    // Computing, Arriving, Queued: how long it takes or took. ComputingLate, Waiting: when the policy learned that the worker
+    // waits. Resuming: the coordination to account for.
+    Time mark{};
     std::uint32_t step = 0;  // steps done, so also the number of the one in work
     std::uint32_t tie = 0;   // of this step's events
     std::uint32_t sync = 0;  // its blocking synchronisation + 1, or 0
@@ -52,6 +53,7 @@ class Simulation {
     bool release_pending : 1 = false;  // released while ComputingLate
     bool lost : 1 = false;
   };
+  static_assert(sizeof(Worker) == 32);  // two a cache line
 
   enum class Phase : std::uint8_t { Fixed, Transfer, Local, AwaitCompute, Tail };
 
@@ -81,8 +83,8 @@ class Simulation {
 
   enum class Extra : std::uint8_t { Sync, Timer, LinkSwitch, Loss };
   struct ExtraSlot {
-    Extra kind;
-    std::uint64_t number;  // index of the sync, timer id, index of the switch, index of the loss
+    Extra kind : 8;
+    std::uint64_t number : 56;  // index of the sync, timer id, index of the switch, index of the loss
   };
   struct NicSwitch {
     LinkSwitches spells;
@@ -92,6 +94,8 @@ class Simulation {
 
   // simulation.cc: the loop
   void prepare();
+  void look_ahead() const;
+  void expect(std::uint32_t depth, const ExtraSlot& extra) const;
   void dispatch(Slot slot);
   void dispatch_extra(const ExtraSlot& extra, Slot slot);
   void deliver(const Event& event);
@@ -167,8 +171,10 @@ class Simulation {
   std::uint64_t quota_ = UINT64_MAX, total_ = UINT64_MAX, warmup_ = 0;
   double early_share_ = 1;  // of a step's own work, after which ready is reported
   bool stopped_ = false;
+  bool large_ = false;  // what the run holds exceeds the caches
 
   std::vector<Worker> workers_;
+  std::vector<Time> drawn_;                 // by worker, of a ComputingLate one; empty when steps are not observed
   std::deque<Sync> syncs_;
   std::vector<Slot> sync_slots_;            // of each sync
   std::vector<std::uint32_t> free_syncs_;

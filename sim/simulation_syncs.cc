@@ -35,9 +35,9 @@ void Simulation::enter(Sync& sync, std::uint32_t number) {
       sync.early = true;
       ++sync.computing;
     }
-    if (state.arrived > last_arrived) {
-      last_arrived = state.arrived;
-      last_trip = std::max(Time{}, state.arrived - state.since);
+    if (state.mark > last_arrived) {
+      last_arrived = state.mark;
+      last_trip = std::max(Time{}, state.mark - state.since);
     }
   }
   if (sync.early) last_trip = Time{};
@@ -216,7 +216,7 @@ void Simulation::leave_members(Sync& sync) {
     if (member.role == Role::Blocking) {
       state.sync = 0;
       state.synchronised = true;
-      state.arrived = now_;
+      state.mark = now_;
     }
     if (state.leaving && state.live == 0) {
       state.leaving = false;

@@ -19,7 +19,7 @@ void Simulation::worker_event(std::uint32_t worker) {
       return arrive(worker);
     case State::Resuming: {
       Worker& state = workers_[worker];
-      const Time asked = std::max(state.since, now_ - state.compute);
+      const Time asked = std::max(state.since, now_ - state.mark);
       spent(worker, Spent::Wait, state.since, asked);
       spent(worker, Spent::Coordinate, asked, now_);
       return resume(worker, now_);
@@ -37,7 +37,7 @@ void Simulation::begin_compute(std::uint32_t worker, Time begin) {
   state.synchronised = false;
   state.tie = ties_.next();
   const Time work = step_times_(WorkerId{worker}, state.step);
-  state.compute = work;
+  state.mark = work;
   const Time first = early_share_ < 1 ? Time{static_cast<std::int64_t>(
                                             std::ceil(static_cast<double>(work.count()) * early_share_))}
                                       : work;
@@ -46,7 +46,8 @@ void Simulation::begin_compute(std::uint32_t worker, Time begin) {
 
 void Simulation::early_ready(std::uint32_t worker) {
   Worker& state = workers_[worker];
-  const Time rest{static_cast<std::int64_t>(std::floor(static_cast<double>(state.compute.count()) * (1 - early_share_)))};
+  const Time rest{static_cast<std::int64_t>(std::floor(static_cast<double>(state.mark.count()) * (1 - early_share_)))};
+  if (observers_.steps) drawn_[worker] = state.mark;
   state.state = State::ComputingLate;
   computation_.begin(worker, now_, rest, state.tie, now_);
   hand_over(worker, true);
@@ -65,22 +66,22 @@ void Simulation::compute_ended(std::uint32_t worker) {
 void Simulation::computed(std::uint32_t worker, Time end) {
   Worker& state = workers_[worker];
   const Time took = end - state.since;
-  if (observers_.steps) observers_.steps->push_back({WorkerId{worker}, state.step, state.compute, took});
+  if (observers_.steps) observers_.steps->push_back({WorkerId{worker}, state.step, state.mark, took});
   spent(worker, Spent::Compute, state.since, end);
-  state.compute = took;
+  state.mark = took;
   state.since = end;
   state.state = State::Arriving;
 }
 
 // Its computation has ended, but the event that says so is still on its way to the group generator.
 bool Simulation::reports(const Worker& state) const {
-  return report_ > Time{} && state.state == State::Computing && state.since + state.compute <= now_;
+  return report_ > Time{} && state.state == State::Computing && state.since + state.mark <= now_;
 }
 
 void Simulation::late_compute_ended(std::uint32_t worker) {
   Worker& state = workers_[worker];
   computation_.end(worker);
-  if (observers_.steps) observers_.steps->push_back({WorkerId{worker}, state.step, state.compute, now_ - state.since});
+  if (observers_.steps) observers_.steps->push_back({WorkerId{worker}, state.step, drawn_[worker], now_ - state.since});
   spent(worker, Spent::Compute, state.since, now_);
   state.since = now_;
   state.state = State::Waiting;
@@ -109,9 +110,10 @@ void Simulation::arrive(std::uint32_t worker) {
 
 void Simulation::hand_over(std::uint32_t worker, bool early) {
   Worker& state = workers_[worker];
-  state.arrived = now_;
+  const Time compute = early ? now_ - state.since : state.mark;
+  state.mark = now_;
   if (!early) state.state = State::Waiting;
-  deliver(Event::ready(now_, WorkerId{worker}, state.step, early ? now_ - state.since : state.compute, early));
+  deliver(Event::ready(now_, WorkerId{worker}, state.step, compute, early));
 }
 
 void Simulation::release(std::uint32_t worker, bool snapshot) {
@@ -123,7 +125,7 @@ void Simulation::release(std::uint32_t worker, bool snapshot) {
   if (snapshot) {
     // A worker goes on at once at its ready, of which the policy hears one trip later; after a wait for its previous background
     // synchronisation it goes on now.
-    const Time begin = now_ == state.arrived ? state.since : now_;
+    const Time begin = now_ == state.mark ? state.since : now_;
     spent(worker, Spent::Wait, state.since, begin);
     return resume(worker, begin);
   }
@@ -132,7 +134,7 @@ void Simulation::release(std::uint32_t worker, bool snapshot) {
     return resume(worker, now_);
   }
   const Time at = coordination_.serve(now_) + coordination_.latency();
-  state.compute = state.arrived - state.since + at - now_;
+  state.mark += at - now_ - state.since;
   state.state = State::Resuming;
   queue_.schedule(Slot{worker}, at, state.tie);
 }
@@ -178,7 +180,7 @@ void Simulation::lose(std::uint32_t worker) {
   for (std::uint32_t i = 0; i < syncs_.size(); ++i)
     if (std::ranges::any_of(syncs_[i].members, [&](const Member& member) { return index(member.worker) == worker; }))
       broken.push_back(i);
-  if (reports(state)) computed(worker, state.since + state.compute);
+  if (reports(state)) computed(worker, state.since + state.mark);
   const bool computing = state.state == State::Computing || state.state == State::ComputingLate;
   if (computing) spent(worker, Spent::Compute, state.since, now_);
   state.lost = true;
