@@ -79,14 +79,14 @@ class BaseRun {
     }
     journal.sync();
     join_events(directory_->path(), plan_.size());
-    publish(results_of(experiment_, plan_, by_key, false), *directory_);
     const RunFacts facts{.command = "simulate",
                          .rows = plan_.size(),
                          .computed = plan_.size(),
                          .failed = report.failed,
                          .jobs = options_.jobs,
                          .wall = std::chrono::steady_clock::now() - begin_};
-    directory_->publish("manifest.json", manifest_text(experiment_, facts));
+    publish(manifest_text(experiment_, facts), results_of(experiment_, plan_, by_key, false),
+            *directory_);
   }
 
   const Experiment& experiment_;

@@ -2,12 +2,20 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <unordered_set>
 
 #include "experiments/row_text.h"
 #include "policies/errors.h"
 
 namespace cohort {
+namespace {
+
+constexpr const char* kManifest = "manifest.json";
+constexpr const char* kJsonLines = "results.jsonl";
+constexpr const char* kCsv = "results.csv";
+
+}  // namespace
 
 void check_same_spec(const std::vector<PlannedRow>& plan, ResultDirectory& directory) {
   std::unordered_set<std::uint64_t> keys;
@@ -44,10 +52,16 @@ Results results_of(const Experiment& experiment, const std::vector<PlannedRow>& 
   return results;
 }
 
-bool publish(const Results& results, const ResultDirectory& directory) {
-  const bool jsonl = directory.publish("results.jsonl", results.jsonl);
-  const bool csv = directory.publish("results.csv", results.csv);
-  return jsonl || csv;
+bool is_published(const Results& results, const ResultDirectory& directory) {
+  return std::filesystem::exists(directory.path() / kManifest) &&
+         directory.has(kJsonLines, results.jsonl) && directory.has(kCsv, results.csv);
+}
+
+void publish(const std::string& manifest, const Results& results,
+             const ResultDirectory& directory) {
+  directory.publish(kManifest, manifest);
+  directory.publish(kJsonLines, results.jsonl);
+  directory.publish(kCsv, results.csv);
 }
 
 }  // namespace cohort

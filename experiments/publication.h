@@ -1,5 +1,5 @@
 // The published files of a result directory, made from finished rows: results.jsonl and
-// results.csv, in canonical order.
+// results.csv, in canonical order, and the manifest.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +28,11 @@ void check_same_spec(const std::vector<PlannedRow>& plan, ResultDirectory& direc
 [[nodiscard]] Results results_of(const Experiment& experiment, const std::vector<PlannedRow>& plan,
                                  const Journal::Rows& rows, bool columns = true);
 
-// True when a file changed.
-bool publish(const Results& results, const ResultDirectory& directory);
+// Whether all files stand there, these results among them.
+[[nodiscard]] bool is_published(const Results& results, const ResultDirectory& directory);
+
+// The manifest comes first: wherever this is cut off, the results are not all there yet, and the
+// next run publishes again.
+void publish(const std::string& manifest, const Results& results, const ResultDirectory& directory);
 
 }  // namespace cohort

@@ -46,13 +46,13 @@ FileDescriptor locked(const std::filesystem::path& path) {
 ResultDirectory::ResultDirectory(std::filesystem::path path, const std::string& version)
     : path_(std::move(path)), lock_(locked(path_)), journal_(path_ / kJournal, version) {}
 
-bool ResultDirectory::publish(const std::string& name, const std::string& content) const {
-  const auto file = path_ / name;
-  if (std::ifstream stream(file, std::ios::binary); stream) {
-    if (std::string(std::istreambuf_iterator<char>(stream), {}) == content) return false;
-  }
-  replace_file(file, content);
-  return true;
+bool ResultDirectory::has(const std::string& name, const std::string& content) const {
+  std::ifstream stream(path_ / name, std::ios::binary);
+  return stream && std::string(std::istreambuf_iterator<char>(stream), {}) == content;
+}
+
+void ResultDirectory::publish(const std::string& name, const std::string& content) const {
+  if (!has(name, content)) replace_file(path_ / name, content);
 }
 
 }  // namespace cohort

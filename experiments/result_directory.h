@@ -21,8 +21,9 @@ class ResultDirectory {
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
   [[nodiscard]] Journal& journal() { return journal_; }
 
-  // Puts the content into place unless it is there already; true when it was not.
-  bool publish(const std::string& name, const std::string& content) const;
+  [[nodiscard]] bool has(const std::string& name, const std::string& content) const;
+  // Puts the content into place unless it is there already.
+  void publish(const std::string& name, const std::string& content) const;
 
  private:
   std::filesystem::path path_;

@@ -110,7 +110,7 @@ SweepReport run_sweep(const Experiment& experiment, const SweepOptions& options)
   if (report.computed < missing.size()) return report;
   const auto results = results_of(experiment, plan, maker.rows());
   report.failed = results.failed;
-  report.published = publish(results, directory) || report.computed > 0;
+  report.published = report.computed > 0 || !is_published(results, directory);
   if (report.published) {
     const RunFacts facts{.command = "sweep",
                          .rows = report.rows,
@@ -118,7 +118,7 @@ SweepReport run_sweep(const Experiment& experiment, const SweepOptions& options)
                          .failed = report.failed,
                          .jobs = options.jobs,
                          .wall = std::chrono::steady_clock::now() - begin};
-    directory.publish("manifest.json", manifest_text(experiment, facts));
+    publish(manifest_text(experiment, facts), results, directory);
   }
   return report;
 }

@@ -110,6 +110,32 @@ def test_killed_again_and_again_it_ends_with_the_same_bytes(cohort):
     assert contents(cohort.folder / "out") == contents(cohort.folder / "whole")
 
 
+PUBLISHED = ["manifest.json", "results.jsonl", "results.csv"]  # in the order in which they come into place
+
+
+@pytest.mark.parametrize("there", range(3))
+def test_killed_while_it_publishes_the_next_run_publishes_all_of_it(cohort, swept, there):
+    more = ["sweep", swept, "--set", "/seeds=[1,2,3]", "--out"]
+    assert cohort.run(*more, "whole").returncode == 0
+    out, whole = cohort.folder / "out", cohort.folder / "whole"
+    (out / "journal.jsonl").write_bytes((whole / "journal.jsonl").read_bytes())
+    for name in PUBLISHED[:there]:
+        (out / name).write_bytes((whole / name).read_bytes())
+    (out / f"{PUBLISHED[there]}.part").write_text("half a fi")
+    last = cohort.run(*more, "out")
+    assert last.returncode == 0 and " 0 computed now" in last.stderr
+    assert contents(out) == contents(whole)
+    assert json.loads((out / "manifest.json").read_text())["spec"]["seeds"] == [1, 2, 3]
+    assert sorted(path.name for path in out.iterdir()) == sorted(["journal.jsonl", *PUBLISHED])
+    assert "nothing to do" in cohort.run(*more, "out").stderr
+
+
+def test_without_a_manifest_results_are_not_finished(cohort, swept):
+    (cohort.folder / "out" / "manifest.json").unlink()
+    assert " 0 computed now" in cohort.run("sweep", swept, "--out", "out").stderr
+    assert (cohort.folder / "out" / "manifest.json").exists()
+
+
 def test_a_torn_journal_is_resumed(cohort, swept):
     before = contents(cohort.folder / "out")
     journal = cohort.folder / "out" / "journal.jsonl"
