@@ -26,6 +26,8 @@ std::string allowed(const OptionSpec& option) {
       case OptionType::Flag:
         return "true, false";
       case OptionType::Count:
+        if (option.maximum < UINT32_MAX)
+          return fmt::format("count from {} to {}", option.minimum, option.maximum);
         return fmt::format("count from {}", option.minimum);
       case OptionType::Choice:
         return listed(choices);

@@ -63,8 +63,8 @@ std::string read_choice(const SpecNode& node, const OptionSpec& spec) {
 }
 
 std::int64_t read_count(const SpecNode& node, const OptionSpec& spec) {
-  constexpr std::uint64_t kMost = std::numeric_limits<std::uint32_t>::max();
-  return static_cast<std::int64_t>(node.count(static_cast<std::uint64_t>(spec.minimum), kMost));
+  return static_cast<std::int64_t>(node.count(static_cast<std::uint64_t>(spec.minimum),
+                                              static_cast<std::uint64_t>(spec.maximum)));
 }
 
 }  // namespace

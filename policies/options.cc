@@ -45,9 +45,10 @@ std::string complaint_about(const OptionSpec& spec, const OptionValue& value) {
       return std::holds_alternative<bool>(value) ? "" : "must be true or false";
     case OptionType::Count: {
       const auto* count = std::get_if<std::int64_t>(&value);
-      return count && *count >= spec.minimum
+      return count && *count >= spec.minimum && *count <= spec.maximum
                  ? ""
-                 : "must be a whole number, at least " + std::to_string(spec.minimum);
+                 : "must be a whole number from " + std::to_string(spec.minimum) + " to " +
+                       std::to_string(spec.maximum);
     }
     case OptionType::Graph:
       if (const auto* edges = std::get_if<Phases>(&value))
@@ -118,6 +119,7 @@ OptionSpec vocabulary_option() {
   return {.name = "vocabulary",
           .type = OptionType::Count,
           .nullable = true,
+          .maximum = 65536,
           .description =
               "number of results drawn once from the seed, of which each request picks one, "
               "so that communicators are reused; null: draw afresh",

@@ -26,7 +26,7 @@ using OptionValue =
 
 enum class OptionType : std::uint8_t {
   Flag,       // bool
-  Count,      // int64, at least `minimum`
+  Count,      // int64, from `minimum` to `maximum`
   Choice,     // string, one of `choices`
   Duration,   // Time
   Bandwidth,  // double, bytes per second, > 0
@@ -45,6 +45,7 @@ struct OptionSpec {
   OptionValue default_value{};  // monostate: none, or off
   bool nullable = false;
   std::int64_t minimum = 1;
+  std::int64_t maximum = UINT32_MAX;
   std::vector<std::string> choices{};
   std::string description{};
   std::string source{};  // where the rule or the default comes from

@@ -119,6 +119,11 @@ std::unique_ptr<Policy> make(const Options& options, const Topology& topology, s
 
 void check(const Options& options, const Topology& topology) {
   check_group_size(options, topology);
+  const bool divides = options.get<bool>("division") && options.get<bool>("group_buffer");
+  if (!divides && options.maybe<bool>("inter_intra").value_or(false))
+    throw InputError("/inter_intra",
+                     "found true, but without division or group buffer there is nothing to divide in two phases; allowed: "
+                     "null or false, or both of them true");
   const auto heads = options.maybe<std::int64_t>("head_group_size");
   if (heads && *heads > topology.nodes())
     throw InputError("/head_group_size",

@@ -98,15 +98,7 @@ ResultRow Simulation::run() {
   if (quota_ == 0 || total_ == 0) throw ContractError("simulate: a stop rule of no steps");
   for (std::uint32_t worker = 0; worker < workers_.size(); ++worker) begin_compute(worker, now_);
   while (!stopped_) {
-    if (queue_.empty() || queue_.top().at > now_) {  // the instant is over
-      progress_.settle();
-      if (transfers_.dirty()) transfers_.settle(now_);
-    }
-    if (queue_.size() == idle_events_) throw ContractError("P3: " + policy_.stuck());
-    if (queue_.top().at > limit_) {
-      now_ = limit_;
-      break;
-    }
+    if ((queue_.empty() || queue_.top().at > now_) && !end_instant()) break;
     const auto [at, slot] = queue_.pop();
     now_ = at;
     if (large_) look_ahead();
@@ -145,6 +137,16 @@ void Simulation::expect(std::uint32_t depth, const ExtraSlot& extra) const {
     if (depth == 2) prefetch(&workers_[index(member.worker)]);
     policy_.expect(member.worker, depth == 1);
   }
+}
+
+// Settles what the instant has changed; false when the run ends at its time limit before the next one.
+bool Simulation::end_instant() {
+  progress_.settle();
+  if (transfers_.dirty()) transfers_.settle(now_);
+  if (queue_.size() == idle_events_) throw ContractError("P3: " + policy_.stuck());
+  if (queue_.top().at <= limit_) return true;
+  now_ = limit_;
+  return false;
 }
 
 void Simulation::dispatch(Slot slot) {

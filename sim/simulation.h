@@ -96,6 +96,7 @@ class Simulation {
   void prepare();
   void look_ahead() const;
   void expect(std::uint32_t depth, const ExtraSlot& extra) const;
+  [[nodiscard]] bool end_instant();
   void dispatch(Slot slot);
   void dispatch_extra(const ExtraSlot& extra, Slot slot);
   void deliver(const Event& event);
