@@ -1,8 +1,7 @@
 // Precompiled header of this folder: what most of its files parse again. Speeds up the build,
 // nothing else: each file includes what it uses, and builds with -Db_pch=false (./check --sanitize
-// does).
-#pragma once
-
+// does). Included once by the build, so without `#pragma once`, which the compiler rejects in a file
+// that it compiles by itself.
 #include <fmt/format.h>
 
 #include <algorithm>
