@@ -42,7 +42,7 @@ struct ClusterSpec {
   double fabric_bandwidth = 0;
   Time fabric_latency{};
   std::optional<double> core_bandwidth;
-  std::optional<double> host_bandwidth;
+  std::optional<double> host_bandwidth;  // crossed by each hop into and each hop out of the node
   std::optional<double> memory_bandwidth;  // local mean: 3 passes over the payload; none: free
   std::vector<GraphLink> links;            // empty: NICs
   std::variant<Collective, MeasuredCurve> collective = Collective::Ring;
