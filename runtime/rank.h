@@ -1,0 +1,27 @@
+// One process of a job: takes part in run after run until the group generator says that the job is
+// over. A compute thread runs local steps, a sync thread (the caller's) the synchronisations; the
+// control link has its own.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+#include "runtime/backend.h"
+#include "runtime/messages.h"
+
+namespace cohort {
+
+struct RankOptions {
+  std::string server;  // address:port of the group generator
+  Secret secret{};
+  std::uint32_t rank = 0;
+  std::chrono::milliseconds connect_limit{30'000};
+};
+
+// Returns when the job ended well; throws EnvironmentError with the group generator's own message
+// when it failed, or when the connection is lost. All calls of the backend's transport are made by
+// the calling thread.
+void serve_as_rank(const RankOptions& options, Backend& backend);
+
+}  // namespace cohort

@@ -1,0 +1,44 @@
+// One member's parameters and the copies that synchronisations need. Written by the compute thread
+// (local steps) and the sync thread (averages) under `mutex`.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <mutex>
+#include <utility>
+
+#include "runtime/messages.h"
+#include "runtime/vector_unit.h"
+
+namespace cohort {
+
+class Replica {
+ public:
+  // Workers hold all entries; server j of S the shard [first, first + count) of shard(entries, S,
+  // j). Initial parameters depend on (seed, entry) alone, so all members agree. `unit` outlives
+  // this.
+  Replica(const message::Prepare& prepare, VectorUnit& unit);
+
+  // The part of `entries` that server `shard` of `servers` holds: first entry and count.
+  [[nodiscard]] static std::pair<std::size_t, std::size_t> shard(std::size_t entries,
+                                                                 std::uint32_t servers,
+                                                                 std::uint32_t shard);
+
+  [[nodiscard]] const message::Prepare& prepare() const { return prepare_; }
+  [[nodiscard]] bool is_server() const { return prepare_.member >= prepare_.workers; }
+  [[nodiscard]] VectorUnit& unit() const { return unit_; }
+
+  std::mutex mutex;
+  Buffer parameters;
+  Buffer snapshot;  // allocated at the first release with one
+  Buffer
+      gradient;  // of workers under a parameter server: what is pushed; of servers: the sum pushed
+  std::array<Buffer, 2> published;  // parameters at the ready of even and odd steps, when asked for
+  std::uint64_t pushes = 0;         // server: in `gradient` now
+
+ private:
+  message::Prepare prepare_;
+  VectorUnit& unit_;
+};
+
+}  // namespace cohort
