@@ -43,7 +43,7 @@ std::string binary_size(std::uint64_t bytes) {
 // [[bytes, bus GB/s], ...]; null when bus bandwidths are not known or are not those of an
 // all-reduce.
 Json measured(const Calibration& calibration) {
-  if (calibration.log.collective != Collective::AllReduce) return nullptr;
+  if (calibration.log.collective != NcclCollective::AllReduce) return nullptr;
   Json points = Json::array();
   for (const CurvePoint& point : calibration.fit.curve) {
     if (!point.bus_bytes_per_second) return nullptr;

@@ -81,7 +81,7 @@ void fit_model(const NcclLog& log, LinkFit& result) {
   const AlphaBeta fit = fit_alpha_beta(result.curve);
   if (auto why = unseen(fit, result.curve)) return refuse(std::move(*why));
   result.fit = fit;
-  if (log.collective != Collective::AllReduce || log.ranks < 2) {
+  if (log.collective != NcclCollective::AllReduce || log.ranks < 2) {
     return refuse("no link of a ring: that needs an all-reduce of known ranks");
   }
   result.hop = RingHop{fit.latency_seconds / (2.0 * (log.ranks - 1)),

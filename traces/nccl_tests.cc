@@ -17,18 +17,18 @@ namespace {
 
 struct Program {
   std::string_view name;
-  Collective collective;
+  NcclCollective collective;
 };
 constexpr std::array kPrograms = {
-    Program{"all_reduce_perf", Collective::AllReduce},
-    Program{"all_gather_perf", Collective::AllGather},
-    Program{"reduce_scatter_perf", Collective::ReduceScatter},
-    Program{"alltoall_perf", Collective::AllToAll},
-    Program{"broadcast_perf", Collective::Broadcast},
-    Program{"reduce_perf", Collective::Reduce},
-    Program{"sendrecv_perf", Collective::SendReceive},
-    Program{"gather_perf", Collective::Gather},
-    Program{"scatter_perf", Collective::Scatter},
+    Program{"all_reduce_perf", NcclCollective::AllReduce},
+    Program{"all_gather_perf", NcclCollective::AllGather},
+    Program{"reduce_scatter_perf", NcclCollective::ReduceScatter},
+    Program{"alltoall_perf", NcclCollective::AllToAll},
+    Program{"broadcast_perf", NcclCollective::Broadcast},
+    Program{"reduce_perf", NcclCollective::Reduce},
+    Program{"sendrecv_perf", NcclCollective::SendReceive},
+    Program{"gather_perf", NcclCollective::Gather},
+    Program{"scatter_perf", NcclCollective::Scatter},
 };
 
 // The program's name as a whole word ("reduce_perf" is part of "all_reduce_perf").
@@ -171,24 +171,24 @@ class Reader {
 
   // From the columns and the ratio of the printed bandwidths, where they are printed with digits
   // enough.
-  [[nodiscard]] Collective deduced() const {
+  [[nodiscard]] NcclCollective deduced() const {
     const auto sharp = [](const NcclRow& row) {
       return row.printed_bus_gb_per_s && row.printed_algorithm_gb_per_s.value_or(0) >= 1;
     };
     const auto row = std::ranges::find_if(log_.rows, sharp);
-    if (row == log_.rows.end() || log_.ranks < 2) return Collective::Unknown;
+    if (row == log_.rows.end() || log_.ranks < 2) return NcclCollective::Unknown;
     const double ratio = *row->printed_bus_gb_per_s / *row->printed_algorithm_gb_per_s;
-    const auto fits = [&](Collective collective) {
+    const auto fits = [&](NcclCollective collective) {
       const auto factor = bus_factor(collective, log_.ranks);
       return factor && std::abs(ratio / *factor - 1) < 0.02;
     };
-    const auto either = [&](Collective one, Collective other) {
-      return fits(one) ? one : fits(other) ? other : Collective::Unknown;
+    const auto either = [&](NcclCollective one, NcclCollective other) {
+      return fits(one) ? one : fits(other) ? other : NcclCollective::Unknown;
     };
-    if (reduces_ && rooted_) return either(Collective::Reduce, Collective::Unknown);
-    if (reduces_) return either(Collective::AllReduce, Collective::ReduceScatter);
-    if (rooted_) return either(Collective::Broadcast, Collective::Unknown);
-    return either(Collective::AllGather, Collective::SendReceive);
+    if (reduces_ && rooted_) return either(NcclCollective::Reduce, NcclCollective::Unknown);
+    if (reduces_) return either(NcclCollective::AllReduce, NcclCollective::ReduceScatter);
+    if (rooted_) return either(NcclCollective::Broadcast, NcclCollective::Unknown);
+    return either(NcclCollective::AllGather, NcclCollective::SendReceive);
   }
 
   void check_printed() {
@@ -229,48 +229,48 @@ class Reader {
 
 }  // namespace
 
-std::string_view name(Collective collective) {
+std::string_view name(NcclCollective collective) {
   switch (collective) {
-    case Collective::Unknown:
+    case NcclCollective::Unknown:
       return "unknown";
-    case Collective::AllReduce:
+    case NcclCollective::AllReduce:
       return "all-reduce";
-    case Collective::AllGather:
+    case NcclCollective::AllGather:
       return "all-gather";
-    case Collective::ReduceScatter:
+    case NcclCollective::ReduceScatter:
       return "reduce-scatter";
-    case Collective::AllToAll:
+    case NcclCollective::AllToAll:
       return "all-to-all";
-    case Collective::Broadcast:
+    case NcclCollective::Broadcast:
       return "broadcast";
-    case Collective::Reduce:
+    case NcclCollective::Reduce:
       return "reduce";
-    case Collective::SendReceive:
+    case NcclCollective::SendReceive:
       return "send-receive";
-    case Collective::Gather:
+    case NcclCollective::Gather:
       return "gather";
-    case Collective::Scatter:
+    case NcclCollective::Scatter:
       return "scatter";
   }
   throw ContractError("unknown collective");
 }
 
-std::optional<double> bus_factor(Collective collective, std::uint32_t ranks) {
+std::optional<double> bus_factor(NcclCollective collective, std::uint32_t ranks) {
   const double share = (ranks - 1.0) / ranks;
   switch (collective) {
-    case Collective::Unknown:
+    case NcclCollective::Unknown:
       return std::nullopt;
-    case Collective::AllReduce:
+    case NcclCollective::AllReduce:
       return 2 * share;
-    case Collective::AllGather:
-    case Collective::ReduceScatter:
-    case Collective::AllToAll:
-    case Collective::Gather:
-    case Collective::Scatter:
+    case NcclCollective::AllGather:
+    case NcclCollective::ReduceScatter:
+    case NcclCollective::AllToAll:
+    case NcclCollective::Gather:
+    case NcclCollective::Scatter:
       return share;
-    case Collective::Broadcast:
-    case Collective::Reduce:
-    case Collective::SendReceive:
+    case NcclCollective::Broadcast:
+    case NcclCollective::Reduce:
+    case NcclCollective::SendReceive:
       return 1;
   }
   throw ContractError("unknown collective");

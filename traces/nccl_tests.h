@@ -15,7 +15,7 @@
 
 namespace cohort {
 
-enum class Collective : std::uint8_t {
+enum class NcclCollective : std::uint8_t {
   Unknown,
   AllReduce,
   AllGather,  // an all-to-all looks the same where the log does not name it
@@ -27,11 +27,11 @@ enum class Collective : std::uint8_t {
   Gather,
   Scatter,
 };
-[[nodiscard]] std::string_view name(Collective collective);
+[[nodiscard]] std::string_view name(NcclCollective collective);
 
 // Bus bandwidth over algorithm bandwidth (nccl-tests, doc/PERFORMANCE.md): all-reduce 2(g-1)/g;
 // all-gather, reduce-scatter, all-to-all, gather, scatter (g-1)/g; the rest 1. Empty for Unknown.
-[[nodiscard]] std::optional<double> bus_factor(Collective collective, std::uint32_t ranks);
+[[nodiscard]] std::optional<double> bus_factor(NcclCollective collective, std::uint32_t ranks);
 
 struct NcclRow {
   std::uint64_t bytes = 0;
@@ -43,7 +43,7 @@ struct NcclRow {
 
 struct NcclLog {
   std::string file;
-  Collective collective = Collective::Unknown;
+  NcclCollective collective = NcclCollective::Unknown;
   bool collective_named = false;  // by the log itself; else deduced from its columns and bandwidths
   std::uint32_t ranks = 0;        // 0: the log does not list them
   std::vector<std::string> hosts;     // in order of their first rank

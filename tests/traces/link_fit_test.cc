@@ -15,7 +15,7 @@ namespace {
 NcclLog all_reduce(std::uint32_t ranks, std::vector<std::pair<std::uint64_t, double>> rows) {
   NcclLog log;
   log.file = "log";
-  log.collective = Collective::AllReduce;
+  log.collective = NcclCollective::AllReduce;
   log.ranks = ranks;
   log.hosts = {"alpha"};
   for (const auto& [bytes, us] : rows)
@@ -121,7 +121,7 @@ TEST_CASE("cases: floors, tails and last bus bandwidths of 2, 3, 4 and 8 ranks")
     const NcclLog log =
         read_nccl_log(folder / ("allreduce_scaling_n" + std::to_string(right.ranks) + ".txt"));
     CHECK(log.ranks == static_cast<std::uint32_t>(right.ranks));
-    CHECK(log.collective == Collective::AllReduce);
+    CHECK(log.collective == NcclCollective::AllReduce);
     CHECK(log.rows.size() == 23);
     CHECK(log.warnings.empty());
     const LinkFit fit = fit_link(log);

@@ -43,7 +43,7 @@ TEST_CASE("nccl-tests log: ranks, hosts, rows and an unnamed all-reduce") {
   CHECK(log.rows.size() == 15);
   CHECK(log.rows.front().bytes == 8);
   CHECK(log.rows.back().bytes == 2147483648);
-  CHECK(log.collective == Collective::AllReduce);
+  CHECK(log.collective == NcclCollective::AllReduce);
   CHECK_FALSE(log.collective_named);
   CHECK(log.failures.empty());
   CHECK(log.warnings.empty());
@@ -53,18 +53,18 @@ TEST_CASE("nccl-tests log: several hosts, and the program's name where it stands
   const NcclLog log = read_nccl_log(test::sample("all_reduce_2_nodes.txt"));
   CHECK(log.hosts == std::vector<std::string>{"alpha", "beta"});
   CHECK(log.collective_named);
-  CHECK(log.collective == Collective::AllReduce);
+  CHECK(log.collective == NcclCollective::AllReduce);
 }
 
 TEST_CASE("nccl-tests log: the older form without root and with an error column") {
   const NcclLog log = read_nccl_log(test::sample("reduce_scatter_old.txt"));
-  CHECK(log.collective == Collective::ReduceScatter);
+  CHECK(log.collective == NcclCollective::ReduceScatter);
   CHECK(log.rows.size() == 15);
   CHECK(log.failures.empty());
 }
 
 TEST_CASE("nccl-tests log: a rooted collective without reduction is a broadcast") {
-  CHECK(read_nccl_log(test::sample("broadcast.txt")).collective == Collective::Broadcast);
+  CHECK(read_nccl_log(test::sample("broadcast.txt")).collective == NcclCollective::Broadcast);
 }
 
 TEST_CASE("nccl-tests log: prefixes of patched builds and of mpirun do not hide rows") {
@@ -135,10 +135,10 @@ TEST_CASE(
   }
   // The columns now say all-reduce (factor 1.5), the printed bandwidths say 1: none fits, so
   // unknown.
-  CHECK(read(other).collective == Collective::Unknown);
+  CHECK(read(other).collective == NcclCollective::Unknown);
   const NcclLog named = read("all_reduce_perf -g 4\n" + other);
   CHECK(warns(named, "2 % off"));
-  CHECK(named.collective == Collective::AllReduce);
+  CHECK(named.collective == NcclCollective::AllReduce);
 }
 
 TEST_CASE("nccl-tests log: missing ranks leave the number of ranks unknown") {
@@ -166,11 +166,11 @@ TEST_CASE("nccl-tests log: two runs in a file, other files, empty and missing on
 }
 
 TEST_CASE("nccl-tests: bus factors of the collectives") {
-  CHECK(*bus_factor(Collective::AllReduce, 3) == doctest::Approx(4.0 / 3).epsilon(1e-12));
-  CHECK(*bus_factor(Collective::AllGather, 4) == 0.75);
-  CHECK(*bus_factor(Collective::AllToAll, 8) == 0.875);
-  CHECK(*bus_factor(Collective::SendReceive, 2) == 1);
-  CHECK_FALSE(bus_factor(Collective::Unknown, 8));
+  CHECK(*bus_factor(NcclCollective::AllReduce, 3) == doctest::Approx(4.0 / 3).epsilon(1e-12));
+  CHECK(*bus_factor(NcclCollective::AllGather, 4) == 0.75);
+  CHECK(*bus_factor(NcclCollective::AllToAll, 8) == 0.875);
+  CHECK(*bus_factor(NcclCollective::SendReceive, 2) == 1);
+  CHECK_FALSE(bus_factor(NcclCollective::Unknown, 8));
 }
 
 TEST_CASE("cases: the log of 8 A100 has 34 rows of which 2 have size 0") {
@@ -182,7 +182,7 @@ TEST_CASE("cases: the log of 8 A100 has 34 rows of which 2 have size 0") {
   CHECK(log.rows.size() == 34);
   CHECK(log.rows[1].bytes == 0);
   CHECK(log.rows[2].bytes == 4);
-  CHECK(log.collective == Collective::AllReduce);
+  CHECK(log.collective == NcclCollective::AllReduce);
   CHECK(log.warnings.empty());
   CHECK(*log.rows.back().printed_algorithm_gb_per_s == 134.44);
   CHECK(*log.rows.back().printed_bus_gb_per_s == 235.26);
