@@ -12,6 +12,7 @@
 namespace cohort {
 
 struct NcclOptions {
+  std::uint32_t rank = 0;        // of the job; the transport finds itself among members by it
   std::uint32_t local_rank = 0;  // among this host's ranks: picks the GPU, modulo their number
   bool share_gpus = false;       // several ranks on one GPU are meant: a test
 };
