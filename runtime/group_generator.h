@@ -33,8 +33,9 @@ class GroupGenerator {
   GroupGenerator(const RunSetup& setup, Outbox& outbox, ActionLog* log);
   ~GroupGenerator();
 
-  // All members are prepared: tells every worker to compute its first step. Times below count from
-  // here and never decrease.
+  // All members are prepared: tells every worker to compute its first step. `at`, here and below,
+  // is of the clock of the messages and never decreases; for the policy and in the record time
+  // counts from here.
   void begin(Time at);
   // Ready, Done, Failed, Rendezvous of a live member. Throws FrameError when the message cannot be
   // true (a step out of turn, an unknown synchronisation): the owner ends that connection.

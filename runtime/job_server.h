@@ -4,7 +4,8 @@
 //   rank                                server
 //   Hello (secret, rank, host)  ->
 //   ClockProbe ...              ->      ClockReply ...
-//                               <-      Prepare             (per run)
+//                               <-      Prepare             (per run; to the first member first)
+//   Rendezvous of all members   ->                          (the first member, at once)
 //   Prepared                    ->
 //                               <-      Release, Start, Rendezvous, Drop, Abort
 //   Ready, Done, Failed, ...    ->

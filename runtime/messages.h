@@ -21,6 +21,8 @@ namespace cohort {
 using Secret = std::array<std::uint8_t, 16>;
 
 enum class CommunicatorId : std::uint32_t {};
+// The communicator of all members, which carries no synchronisation: see Prepare.
+inline constexpr CommunicatorId kAllMembers{0xffffffff};
 
 // How a server turns what was pushed into an update of its shard.
 enum class ServerUpdate : std::uint8_t {
@@ -92,6 +94,9 @@ struct ClockReply {
   Time here{};
   bool operator==(const ClockReply&) const = default;
 };
+// Goes to the first member alone at first, without a rendezvous; that answers at once with a
+// Rendezvous of kAllMembers (without bytes, where its transport needs none), whose bytes are in the
+// others' Prepare.
 struct Prepare {
   std::uint32_t run = 0;
   std::uint32_t member = 0;
@@ -102,7 +107,7 @@ struct Prepare {
   bool verify = false;
   bool publish = false;  // keep the parameters of the last two readies for readers (neighbour mix)
   ServerUpdate update = ServerUpdate::None;
-  std::vector<std::uint8_t> rendezvous;  // of the communicator of all members; or empty
+  std::vector<std::uint8_t> rendezvous;  // of kAllMembers; the first member has its own
   bool operator==(const Prepare&) const = default;
 };
 struct Release {           // resume; also the first step's beginning
@@ -142,7 +147,8 @@ struct JobEnd {
 // both ways
 
 // What members need to find each other (an NCCL unique id): the first member of a start that
-// creates sends it, the group generator passes it on to the others.
+// creates sends it, the group generator passes it on to the others. Where the transport needs none,
+// nobody sends one or waits for one.
 struct Rendezvous {
   CommunicatorId communicator{};
   std::vector<std::uint8_t> bytes;
