@@ -56,9 +56,10 @@ class Transport {
       std::span<const std::uint8_t> rendezvous) = 0;
   virtual void destroy(CommunicatorId id) = 0;  // unknown: nothing
 
-  // The sum over the communicator's members, in place.
-  [[nodiscard]] virtual std::unique_ptr<Request> all_reduce(CommunicatorId id, float* entries,
-                                                            std::size_t count) = 0;
+  // The sum over the communicator's members into `to`. `from` keeps its values, also when it fails;
+  // or is `to`: in place.
+  [[nodiscard]] virtual std::unique_ptr<Request> all_reduce(CommunicatorId id, const float* from,
+                                                            float* to, std::size_t count) = 0;
   // Point to point, all at once. `sync` tells transfers of different synchronisations apart.
   [[nodiscard]] virtual std::unique_ptr<Request> exchange(SyncId sync,
                                                           std::span<const Transfer> transfers) = 0;
@@ -66,6 +67,12 @@ class Transport {
   // True: synchronisations run one at a time, in the order of their starts, which is the same
   // everywhere (one stream). False: side by side.
   [[nodiscard]] virtual bool ordered() const = 0;
+
+  // Whether a member outlives an all-reduce that fails: then it is not done in place, so that the
+  // survivors can be offered the group again with what they had.
+  [[nodiscard]] virtual bool outlives_failure() const { return true; }
+  // Whether the ranks of some host outnumber its cores: then none of them spins while it waits.
+  [[nodiscard]] virtual bool crowded() const { return true; }
 };
 
 }  // namespace cohort
