@@ -12,10 +12,12 @@
 #include <vector>
 
 #include "cli/calibrate.h"
+#include "cli/compare.h"
 #include "cli/doctor.h"
 #include "cli/exit_codes.h"
 #include "cli/plot.h"
 #include "cli/policies.h"
+#include "cli/replay.h"
 #include "cli/simulate.h"
 #include "cli/sweep.h"
 #include "cli/trace.h"
@@ -68,6 +70,26 @@ void add_sweep(CLI::App& app, int& exit_code) {
       ->required()
       ->check(kNamed);
   command->callback([arguments, &exit_code] { exit_code = sweep_spec(*arguments); });
+}
+
+void add_replay(CLI::App& app, int& exit_code) {
+  auto* command =
+      app.add_subcommand("replay", "a recorded event log to a fresh policy: identical actions?");
+  auto path = std::make_shared<std::string>();
+  command->add_option("path", *path, "directory of results, or an events.jsonl")
+      ->required()
+      ->check(kNamed);
+  command->callback([path, &exit_code] { exit_code = replay_log(*path); });
+}
+
+void add_compare(CLI::App& app, int& exit_code) {
+  auto* command =
+      app.add_subcommand("compare", "predicted against measured, per policy and per phase");
+  auto arguments = std::make_shared<CompareArguments>();
+  command->add_option("sim", arguments->simulated, "directory of simulate or sweep")->required();
+  command->add_option("real", arguments->real, "directory of run, of the same cells")->required();
+  command->add_flag("--json", arguments->json, "print JSON");
+  command->callback([arguments, &exit_code] { exit_code = compare(*arguments); });
 }
 
 void add_calibrate(CLI::App& app, int& exit_code) {
@@ -164,6 +186,8 @@ int run_command_line(int argc, char** argv) {
   int exit_code = kDone;
   add_simulate(app, exit_code);
   add_sweep(app, exit_code);
+  add_replay(app, exit_code);
+  add_compare(app, exit_code);
   add_calibrate(app, exit_code);
   add_trace(app, exit_code);
   add_plot(app, exit_code);

@@ -96,4 +96,19 @@ OptionValue read_option(const SpecNode& node, const OptionSpec& spec) {
   return std::monostate{};
 }
 
+OptionValue read_resolved_option(const SpecNode& node, const OptionSpec& spec) {
+  if (node.json().is_null()) return read_option(node, spec);
+  switch (spec.type) {
+    case OptionType::Duration:
+      return Time{static_cast<std::int64_t>(node.count(0, kLongestTime.count()))};
+    case OptionType::Bandwidth:
+      return node.positive_number(std::numeric_limits<double>::max());
+    case OptionType::Graph:
+      if (node.json().is_array()) return read_phases(node);
+      [[fallthrough]];
+    default:
+      return read_option(node, spec);
+  }
+}
+
 }  // namespace cohort

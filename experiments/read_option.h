@@ -9,4 +9,8 @@ namespace cohort {
 // Throws InputError with the JSON pointer of what is wrong.
 [[nodiscard]] OptionValue read_option(const SpecNode& node, const OptionSpec& spec);
 
+// Reads what resolved_json() of experiments/resolved.h wrote: times in ns, bandwidths in bytes/s.
+// Throws InputError likewise.
+[[nodiscard]] OptionValue read_resolved_option(const SpecNode& node, const OptionSpec& spec);
+
 }  // namespace cohort

@@ -71,6 +71,15 @@ void append_action(Text& text, const Action& action, const Actions& actions) {
   }
 }
 
+void append_actions(Text& text, const Actions& actions) {
+  text.push_back('[');
+  for (const auto& action : actions.all()) {
+    if (&action != actions.all().data()) text.push_back(',');
+    append_action(text, action, actions);
+  }
+  text.push_back(']');
+}
+
 }  // namespace
 
 std::string_view name_of(SyncKind kind) {
@@ -107,21 +116,27 @@ std::string_view name_of(Role role) {
   return "";
 }
 
+std::string to_text(const Event& event) {
+  Text text;
+  append_event(text, event);
+  text.push_back('}');
+  return fmt::to_string(text);
+}
+
+std::string to_text(const Actions& actions) {
+  Text text;
+  append_actions(text, actions);
+  return fmt::to_string(text);
+}
+
 void RunLog::record(const Event& event, const Actions& actions) {
   Text text;
   append_event(text, event);
-  auto out = std::back_inserter(text);
   if (!actions.all().empty()) {
-    fmt::format_to(out, R"(,"actions":)");
-    char separator = '[';
-    for (const auto& action : actions.all()) {
-      text.push_back(separator);
-      append_action(text, action, actions);
-      separator = ',';
-    }
-    text.push_back(']');
+    fmt::format_to(std::back_inserter(text), R"(,"actions":)");
+    append_actions(text, actions);
   }
-  fmt::format_to(out, "}}\n");
+  fmt::format_to(std::back_inserter(text), "}}\n");
   out_.write(text.data(), static_cast<std::streamsize>(text.size()));
 }
 

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <iosfwd>
+#include <string>
 #include <string_view>
 
 #include "policies/checked_policy.h"
@@ -19,6 +20,10 @@ namespace cohort {
 
 [[nodiscard]] std::string_view name_of(SyncKind kind);
 [[nodiscard]] std::string_view name_of(Role role);
+
+// The object of an event, without its actions; the list of actions, `[]` when there are none.
+[[nodiscard]] std::string to_text(const Event& event);
+[[nodiscard]] std::string to_text(const Actions& actions);
 
 class RunLog final : public ActionLog {
  public:

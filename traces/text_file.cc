@@ -63,6 +63,40 @@ std::string read_text(const std::filesystem::path& file, std::size_t most_bytes)
   return text;
 }
 
+class LineReader::Source : public OpenFile {
+ public:
+  using OpenFile::OpenFile;
+};
+
+LineReader::LineReader(std::filesystem::path file)
+    : path_(std::move(file)),
+      source_(std::make_unique<Source>(path_)),
+      chunk_(std::size_t{1} << 16) {}
+
+LineReader::~LineReader() = default;
+
+bool LineReader::next(std::size_t most_bytes) {
+  line_.clear();
+  ++number_;
+  for (;;) {
+    if (at_ == filled_) {
+      at_ = 0;
+      filled_ = source_->read(chunk_);
+      if (filled_ == 0 && line_.empty()) return false;
+    }
+    const std::string_view rest(chunk_.data() + at_, filled_ - at_);
+    const auto end = std::min(rest.find('\n'), rest.size());
+    line_.append(rest.substr(0, end));
+    at_ += std::min(end + 1, rest.size());
+    const auto refuse = [&](std::string what) {
+      throw InputError(fmt::format("{}:{}", path_.string(), number_), std::move(what));
+    };
+    if (line_.size() > most_bytes) refuse(fmt::format("longer than {} bytes", most_bytes));
+    if (end < rest.size()) return true;
+    if (filled_ == 0) refuse("the file ends within the line: it was cut off");
+  }
+}
+
 std::string_view take_line(std::string_view& text) {
   const std::size_t end = std::min(text.find('\n'), text.size());
   std::string_view line = text.substr(0, end);

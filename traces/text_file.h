@@ -1,10 +1,12 @@
-// A whole text file in memory, as the readers of traces and logs want it.
+// Text files: a whole one in memory, as the readers of traces want it, or line by line.
 #pragma once
 
 #include <cstddef>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace cohort {
 
@@ -18,6 +20,30 @@ inline constexpr std::size_t kLargestTextBytes = std::size_t{1} << 30;
 
 // Takes the first line off `text`, without its line end (LF or CRLF).
 [[nodiscard]] std::string_view take_line(std::string_view& text);
+
+// The lines of a file that need not fit into memory, one after the other.
+class LineReader {
+ public:
+  // Throws as read_text() does.
+  explicit LineReader(std::filesystem::path file);
+  ~LineReader();
+
+  // False at the end of the file. Throws InputError, with the line's number, on a line longer than
+  // `most_bytes` or the last one without its line end, EnvironmentError when reading fails.
+  [[nodiscard]] bool next(std::size_t most_bytes);
+  // The line without its line end; valid until next(). Numbers count from 1.
+  [[nodiscard]] std::string_view line() const { return line_; }
+  [[nodiscard]] std::size_t number() const { return number_; }
+
+ private:
+  class Source;
+  std::filesystem::path path_;
+  std::unique_ptr<Source> source_;
+  std::vector<char> chunk_;
+  std::size_t at_ = 0, filled_ = 0;  // of the chunk
+  std::string line_;
+  std::size_t number_ = 0;
+};
 
 // `text` cut to a length that fits a message, other than printable characters replaced.
 [[nodiscard]] std::string excerpt(std::string_view text);

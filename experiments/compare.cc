@@ -1,0 +1,217 @@
+#include "experiments/compare.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/math/distributions/students_t.hpp>
+#include <cmath>
+#include <map>
+#include <numeric>
+
+#include "policies/errors.h"
+#include "traces/text_file.h"
+
+namespace cohort {
+namespace {
+
+struct Row {
+  std::string key;   // cell, label and seed
+  std::string name;  // the same for people
+  std::string group;
+  Json cell = Json::object();
+  Json columns;
+};
+
+Row read_row(const Json& object, const std::string& place, const char* seconds) {
+  if (!object.is_object() || !object.contains("label") || !object.contains("seed"))
+    throw InputError(place, "is no row of results");
+  if (!object.contains(seconds)) {
+    throw InputError(place, fmt::format("has no column {}; allowed: cohort compare SIM REAL, of "
+                                        "cohort simulate or sweep and of cohort run",
+                                        seconds));
+  }
+  Row row;
+  row.columns = object;
+  for (const auto& [key, value] : object.items())
+    if (key.starts_with('/')) row.cell[key] = value;
+  row.group = row.cell.dump() + " " + object["label"].dump();
+  row.key = row.group + " " + object["seed"].dump();
+  row.name = fmt::format("{} seed {}{}", shown(object["label"]), shown(object["seed"]),
+                         row.cell.empty() ? "" : " of the cell " + row.cell.dump());
+  return row;
+}
+
+std::vector<Row> read_rows(const std::filesystem::path& directory, const char* seconds) {
+  const auto file = directory / "results.jsonl";
+  const auto text = read_text(file);
+  std::vector<Row> rows;
+  std::string_view rest = text;
+  for (std::size_t line = 1; !rest.empty(); ++line) {
+    const auto place = fmt::format("{}:{}", file.string(), line);
+    const auto object = Json::parse(take_line(rest), nullptr, false);
+    if (object.is_discarded()) throw InputError(place, "is no JSON");
+    rows.push_back(read_row(object, place, seconds));
+  }
+  if (rows.empty()) throw InputError(file.string(), "holds no rows");
+  return rows;
+}
+
+double number(const Row& row, const std::string& column) {
+  const auto found = row.columns.find(column);
+  if (found == row.columns.end() || !found->is_number())
+    throw InputError(row.name, fmt::format("has no number in the column {}", column));
+  return found->get<double>();
+}
+
+// Why a row cannot be compared; empty when it can.
+std::string flaw(const Row& row) {
+  const auto error = row.columns.find("error");
+  if (error != row.columns.end() && error->is_string())
+    return "failed: " + error->get<std::string>();
+  const auto throughput = row.columns.find("throughput_steps_per_second");
+  if (throughput == row.columns.end() || !throughput->is_number()) return "has no throughput";
+  return throughput->get<double>() > 0 ? "" : "has a throughput of 0";
+}
+
+// Per worker-step.
+double step_seconds(const Row& row) {
+  return number(row, "workers") / number(row, "throughput_steps_per_second");
+}
+
+PhaseSeconds phases_of(const Row& row) {
+  PhaseSeconds phases{};
+  for (std::size_t i = 0; i < kPhases.size(); ++i)
+    phases[i] = step_seconds(row) * number(row, fmt::format("{}_fraction", kPhases[i]));
+  return phases;
+}
+
+Estimate estimate(const std::vector<double>& values) {
+  const auto n = static_cast<double>(values.size());
+  Estimate result{std::accumulate(values.begin(), values.end(), 0.0) / n, {}};
+  if (values.size() < 2) return result;
+  double squares = 0;
+  for (const double value : values) squares += (value - result.mean) * (value - result.mean);
+  const boost::math::students_t student(n - 1);
+  const double quantile = boost::math::quantile(boost::math::complement(student, 0.025));
+  result.half_width = quantile * std::sqrt(squares / (n - 1) / n);
+  return result;
+}
+
+// The rows of one cell and label, seed by seed.
+class Gathered {
+ public:
+  void add(const Row& simulated, const Row& real) {
+    if (measured_.empty()) {
+      result_.cell = real.cell;
+      result_.label = real.columns["label"].get<std::string>();
+      result_.policy = real.columns.value("policy", result_.label);
+    }
+    result_.seeds.push_back(real.columns["seed"].get<std::uint64_t>());
+    const auto real_phases = phases_of(real);
+    const auto plain_phases = phases_of(simulated);
+    for (std::size_t i = 0; i < kPhases.size(); ++i) {
+      result_.measured_phases[i] += real_phases[i];
+      result_.plain_phases[i] += plain_phases[i];
+    }
+    const double workers = number(real, "workers");
+    measured_.push_back(workers / step_seconds(real));
+    plain_.push_back(workers / step_seconds(simulated));
+    predicted_.push_back(workers / (step_seconds(simulated) - plain_phases[3] + real_phases[3]));
+  }
+  [[nodiscard]] ComparedPolicy finish() {
+    for (auto* phases : {&result_.measured_phases, &result_.plain_phases})
+      for (double& seconds : *phases) seconds /= static_cast<double>(measured_.size());
+    result_.measured = estimate(measured_);
+    result_.plain = estimate(plain_);
+    result_.predicted = estimate(predicted_);
+    return std::move(result_);
+  }
+
+ private:
+  ComparedPolicy result_;
+  std::vector<double> measured_, plain_, predicted_;
+};
+
+double median(std::vector<double> values) {
+  std::ranges::sort(values);
+  const auto middle = values.size() / 2;
+  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+}
+
+// Whether the measured intervals lie apart.
+bool apart(const ComparedPolicy& a, const ComparedPolicy& b) {
+  if (!a.measured.half_width || !b.measured.half_width) return false;
+  return std::abs(a.measured.mean - b.measured.mean) >
+         *a.measured.half_width + *b.measured.half_width;
+}
+
+void judge_pairs(Comparison& comparison) {
+  const auto& policies = comparison.policies;
+  for (std::size_t i = 0; i < policies.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      if (policies[i].cell != policies[j].cell || !apart(policies[i], policies[j])) continue;
+      ++comparison.judged_pairs;
+      const bool measured_less = policies[i].measured.mean < policies[j].measured.mean;
+      const bool predicted_less = policies[i].predicted.mean < policies[j].predicted.mean;
+      if (measured_less == predicted_less) ++comparison.right_pairs;
+    }
+  }
+}
+
+void summarise(Comparison& comparison) {
+  std::vector<double> errors;
+  std::vector<double> plain;
+  for (const auto& policy : comparison.policies) {
+    errors.push_back(std::abs(policy.error()));
+    plain.push_back(std::abs(policy.plain_error()));
+  }
+  comparison.median_error = median(errors);
+  comparison.worst_error = *std::ranges::max_element(errors);
+  comparison.median_plain_error = median(plain);
+  comparison.worst_plain_error = *std::ranges::max_element(plain);
+  judge_pairs(comparison);
+}
+
+}  // namespace
+
+Comparison compare_results(const std::filesystem::path& simulated,
+                           const std::filesystem::path& real) {
+  std::map<std::string, Row> predictions;
+  for (auto& row : read_rows(simulated, "simulated_seconds")) predictions[row.key] = row;
+  Comparison comparison;
+  std::map<std::string, std::size_t> place;  // of each group
+  std::vector<Gathered> gathered;
+  for (const auto& row : read_rows(real, "measured_seconds")) {
+    const auto prediction = predictions.find(row.key);
+    if (prediction == predictions.end()) {
+      comparison.left_out.push_back(row.name + ": measured, not simulated");
+      continue;
+    }
+    const auto flaws = std::array{std::pair{"simulated", flaw(prediction->second)},
+                                  std::pair{"measured", flaw(row)}};
+    bool good = true;
+    for (const auto& [which, what] : flaws) {
+      if (what.empty()) continue;
+      comparison.left_out.push_back(fmt::format("{}: {}, {}", row.name, which, what));
+      good = false;
+    }
+    if (good) {
+      const auto [at, fresh] = place.emplace(row.group, gathered.size());
+      if (fresh) gathered.emplace_back();
+      gathered[at->second].add(prediction->second, row);
+    }
+    predictions.erase(prediction);
+  }
+  for (const auto& [key, row] : predictions)
+    comparison.left_out.push_back(row.name + ": simulated, not measured");
+  if (gathered.empty())
+    throw InputError(
+        real.string(),
+        "no row can be compared with one of " + simulated.string() +
+            (comparison.left_out.empty() ? std::string() : "; such as " + comparison.left_out[0]));
+  for (auto& group : gathered) comparison.policies.push_back(group.finish());
+  summarise(comparison);
+  return comparison;
+}
+
+}  // namespace cohort
