@@ -5,7 +5,12 @@
 //   pair mean      both send a snapshot s to each other; blocking: x = (s + s')/2; passive and
 //                  background: x += (s' - s)/2
 //   neighbour mix  sources send what they published at the start's step; the reader adds them up
-//   push, pull     one transfer per server, of its shard
+//   push, pull     one transfer per server, of its shard. A pushed gradient is a change to be added
+//                  to the parameters; before a pull a server adds those that came since the last
+//                  (message::Prepare::update says in what share)
+// Equal weights of a group mean are applied to the sum, unequal ones before it. A member that fails
+// keeps its parameters and its snapshot, except where Transport::outlives_failure() says no.
+// `--verify` samples group and pair means: what this member put in, and the mean that it got.
 // States: creating the communicator, transfer, local arithmetic, over. poll() never waits for a
 // peer, except where the transport's all-reduce does.
 #pragma once
@@ -40,7 +45,7 @@ struct OperationContext {
                                                          std::vector<std::uint8_t> rendezvous,
                                                          const OperationContext& context);
 
-// What `--verify` sends: see message::Sample.
+// What `--verify` sends: see message::Sample. Waits for the unit.
 [[nodiscard]] message::Sample sample(const float* entries, std::size_t count, SyncId sync,
                                      VectorUnit& unit);
 

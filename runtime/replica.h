@@ -3,9 +3,11 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <mutex>
 #include <utility>
+#include <vector>
 
 #include "runtime/messages.h"
 #include "runtime/vector_unit.h"
@@ -28,6 +30,13 @@ class Replica {
   [[nodiscard]] bool is_server() const { return prepare_.member >= prepare_.workers; }
   [[nodiscard]] VectorUnit& unit() const { return unit_; }
 
+  // Scratch of synchronisations, kept for the next ones; sync thread only. Its values are anything.
+  [[nodiscard]] Buffer borrow(std::size_t count);
+  void give_back(Buffer buffer);
+  // A cancelled transfer may still write to it: kept as long as this.
+  void retire(Buffer buffer);
+  [[nodiscard]] bool has_retired() const { return !retired_.empty(); }
+
   std::mutex mutex;
   Buffer parameters;
   Buffer snapshot;  // allocated at the first release with one
@@ -35,10 +44,13 @@ class Replica {
       gradient;  // of workers under a parameter server: what is pushed; of servers: the sum pushed
   std::array<Buffer, 2> published;  // parameters at the ready of even and odd steps, when asked for
   std::uint64_t pushes = 0;         // server: in `gradient` now
+  std::atomic<bool> over{false};    // nobody waits for the step under way: it may end early
 
  private:
   message::Prepare prepare_;
   VectorUnit& unit_;
+  std::vector<Buffer> spare_;
+  std::vector<Buffer> retired_;
 };
 
 }  // namespace cohort

@@ -82,8 +82,7 @@ def test_headers_have_pragma_once_and_an_opening_contract():
 
 def test_every_source_is_named_in_its_folders_build_file():
     for folder in BELOW:
-        build = ROOT / folder / "meson.build"
-        named = build.read_text() if build.exists() else ""
+        named = "".join(build.read_text() for build in (ROOT / folder).rglob("meson.build"))
         missing = [path.name for path in sources(f"{folder}/") if path.suffix == ".cc" and f"'{path.name}'" not in named]
         assert missing == [], f"{folder}/meson.build does not build {missing}"
 
