@@ -27,6 +27,7 @@ CommunicatorCache::CommunicatorCache(std::uint32_t workers, std::uint32_t capaci
 }
 
 CommunicatorCache::Lease CommunicatorCache::acquire(std::span<const Member> members) {
+  dropped_.clear();
   const auto hash = hash_of(members);
   auto list = find(hash, members);
   const bool hit = list != kNone;
@@ -45,6 +46,7 @@ CommunicatorCache::Lease CommunicatorCache::acquire(std::span<const Member> memb
 }
 
 void CommunicatorCache::release(List list) {
+  dropped_.clear();
   auto& entry = entries_[static_cast<std::uint32_t>(list)];
   if (entry.uses == 0) throw ContractError("communicator cache: a released list was not live");
   if (--entry.uses == 0) trim_members(static_cast<std::uint32_t>(list));
@@ -142,6 +144,7 @@ void CommunicatorCache::trim(WorkerId worker) {
 
 void CommunicatorCache::drop(std::uint32_t list) {
   ++counts_.evictions;
+  dropped_.push_back(List{list});
   --lists_;
   auto& entry = entries_[list];
   for (auto seat = entry.first_seat; seat != kNone;) {

@@ -42,6 +42,9 @@ class CommunicatorCache {
   // The synchronisation for which `list` was acquired is done or failed. Throws ContractError when
   // `list` is not live.
   void release(List list);
+  // What the last acquire or release dropped; none of them is in use. Their numbers are given to
+  // new lists from the next acquire on.
+  [[nodiscard]] std::span<const List> dropped() const { return dropped_; }
 
   [[nodiscard]] const Counts& counts() const { return counts_; }
   // Lists that `worker` holds now.
@@ -92,6 +95,7 @@ class CommunicatorCache {
   std::uint32_t free_entry_ = kNone;
   std::uint32_t lists_ = 0;
   Counts counts_;
+  std::vector<List> dropped_;
 };
 
 }  // namespace cohort

@@ -192,6 +192,7 @@ PolicyEntry d_psgd_entry() {
                                   "the graph; null: Metropolis-Hastings",
                    .source = "[Xiao 2004]"},
                   endpoint_bandwidth_option()},
+      .reads_neighbours = true,
       .make = [](const Options& options, const Topology& topology,
                  std::uint64_t) -> std::unique_ptr<Policy> {
         return std::make_unique<NeighbourAveraging>(MixingWeights(options, topology), topology);

@@ -24,6 +24,8 @@ struct PolicyEntry {
   std::string rule;                 // one sentence
   std::string source;               // publication
   std::vector<OptionSpec> options;  // the policy's own, then those its driver reads
+  // Starts neighbour mixes: drivers keep each worker's parameters of its last two readies for them.
+  bool reads_neighbours = false;
   // `options` are resolved (every name present) and checked.
   std::unique_ptr<Policy> (*make)(const Options& options, const Topology& topology,
                                   std::uint64_t seed) = nullptr;

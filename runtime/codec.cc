@@ -244,6 +244,7 @@ constexpr std::array<Read, sizeof...(types)> readers(std::index_sequence<types..
 }  // namespace
 
 void encode(const Message& message, std::vector<std::uint8_t>& out) {
+  const auto before = out.size();
   Writer writer(out);
   writer.put(kMagic);
   writer.put(kProtocolVersion);
@@ -252,7 +253,10 @@ void encode(const Message& message, std::vector<std::uint8_t>& out) {
   writer.put(std::uint32_t{0});
   std::visit([&writer](const auto& parts) { writer.put(parts); }, message);
   const auto length = out.size() - at - sizeof(std::uint32_t);
-  if (length > kLongestBody) throw ContractError("protocol: a message is longer than a frame");
+  if (length > kLongestBody) {
+    out.resize(before);
+    throw ContractError("protocol: a message is longer than a frame");
+  }
   const auto written = static_cast<std::uint32_t>(length);
   std::memcpy(out.data() + at, &written, sizeof(written));
 }

@@ -37,7 +37,8 @@ struct FrameHeader {
   std::uint32_t length = 0;
 };
 
-// Appends the whole frame to `out`. Throws ContractError when the body would be too long.
+// Appends the whole frame to `out`. Throws ContractError when the body would be too long, and leaves
+// `out` as it was.
 void encode(const Message& message, std::vector<std::uint8_t>& out);
 
 // `bytes`: kHeaderBytes of them. Throws FrameError: other magic, version, type, or too long.

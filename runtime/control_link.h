@@ -20,7 +20,7 @@ class ControlLink {
     message::Hello hello;
     std::chrono::milliseconds connect_limit{30'000};
     std::chrono::milliseconds heartbeat{1'000};
-    std::function<void(Message&&)> receive;
+    std::function<void(Message&&)> receive;  // may be called before the constructor has returned
     // Once: the connection is gone, and why. Not called when this side closes.
     std::function<void(const std::string&)> closed;
   };
@@ -33,7 +33,8 @@ class ControlLink {
   void send(const Message& message);
   // Now, on the group generator's clock.
   [[nodiscard]] Time now() const;
-  // Sends what is queued, then closes; waits a bounded time.
+  // Sends what is queued, then closes; waits a bounded time. Any thread, but not from `receive` or
+  // `closed`.
   void close();
 
  private:

@@ -52,6 +52,30 @@ TEST_CASE("communicator cache: the least recently started list is dropped") {
   CHECK_FALSE(use(cache, {0, 2}));
 }
 
+TEST_CASE("communicator cache: an acquire tells which list it dropped, the next one starts anew") {
+  CommunicatorCache cache(3, 1);
+  const auto first = cache.acquire(members({0, 1})).list;
+  CHECK(cache.dropped().empty());
+  cache.release(first);
+  CHECK(cache.dropped().empty());
+  const auto second = cache.acquire(members({1, 2})).list;
+  REQUIRE(cache.dropped().size() == 1);
+  CHECK(cache.dropped()[0] == first);
+  cache.release(second);
+  CHECK(cache.dropped().empty());
+}
+
+TEST_CASE("communicator cache: a release tells which lists it dropped") {
+  CommunicatorCache cache(2, 1);
+  const auto first = cache.acquire(members({0})).list;
+  const auto second = cache.acquire(members({0, 1})).list;  // live beside it, one too many
+  cache.release(first);
+  REQUIRE(cache.dropped().size() == 1);
+  CHECK(cache.dropped()[0] == first);
+  cache.release(second);
+  CHECK(cache.dropped().empty());
+}
+
 TEST_CASE("communicator cache: a list dropped by one member is dropped by all at once") {
   CommunicatorCache cache(5, 1);
   use(cache, {0, 1, 2});

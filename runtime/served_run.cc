@@ -1,0 +1,231 @@
+#include "runtime/served_run.h"
+
+#include <algorithm>
+#include <boost/asio/post.hpp>
+
+#include "policies/errors.h"
+#include "runtime/codec.h"
+
+namespace cohort {
+namespace {
+
+using boost::system::error_code;
+using std::chrono::milliseconds;
+using Instant = std::chrono::steady_clock::time_point;
+
+constexpr milliseconds kLeaveLimit{5'000};
+// After a failure some may be stuck for good.
+constexpr milliseconds kFailedLeaveLimit{1'500};
+
+ServerUpdate server_update(const RunSetup& setup) {
+  if (setup.topology.servers() == 0) return ServerUpdate::None;
+  return setup.options.get<std::string>("mode") == "async" ? ServerUpdate::EveryPush
+                                                           : ServerUpdate::MeanGradient;
+}
+
+Instant instant(Time at) { return Instant(std::chrono::duration_cast<Instant::duration>(at)); }
+
+}  // namespace
+
+ServedRun::ServedRun(boost::asio::io_context& io, RankRoster& roster, const RunSetup& setup,
+                     ActionLog* log, Options options)
+    : io_(io),
+      roster_(roster),
+      setup_(setup),
+      options_(std::move(options)),
+      generator_(setup, *this, log),
+      seats_(options_.ranks.size()),
+      phase_limit_(io),
+      seconds_(io) {
+  const auto members = setup.topology.workers() + setup.topology.servers();
+  if (options_.ranks.size() != members)
+    throw ContractError("a run of " + std::to_string(members) + " members was given " +
+                        std::to_string(options_.ranks.size()) + " ranks");
+  for (std::uint32_t member = 0; member < members; ++member)
+    member_of_[options_.ranks[member]] = member;
+}
+
+void ServedRun::begin() {
+  for (const auto rank : options_.ranks)
+    if (!roster_.present(rank)) return fail(roster_.absence(rank));
+  limit(options_.start_limit, [this] {
+    std::string who;
+    for (std::uint32_t member = 0; member < seats_.size(); ++member)
+      if (seats_[member].told && !seats_[member].prepared)
+        who += (who.empty() ? "" : ", ") + name(member);
+    fail("not prepared in time: " + who);
+  });
+  prepare(0, {});
+}
+
+void ServedRun::prepare(std::uint32_t member, std::vector<std::uint8_t> rendezvous) {
+  seats_[member].told = true;
+  send(member, message::Prepare{.run = options_.number,
+                                .member = member,
+                                .workers = setup_.topology.workers(),
+                                .ranks = options_.ranks,
+                                .entries = setup_.entries,
+                                .seed = setup_.seed,
+                                .verify = setup_.verify,
+                                .publish = setup_.policy->reads_neighbours,
+                                .update = server_update(setup_),
+                                .rendezvous = std::move(rendezvous)});
+}
+
+void ServedRun::receive(std::uint32_t rank, const Message& message, Time at) {
+  const auto found = member_of_.find(rank);
+  if (found == member_of_.end()) throw FrameError("a message from a rank that is in no run");
+  const auto member = found->second;
+  switch (phase_) {
+    case Phase::Preparing:
+      return receive_preparing(member, message);
+    case Phase::Running:
+      return drive([&] { generator_.receive(member, message, at); });
+    case Phase::Leaving:
+      return receive_leaving(member, message);
+    case Phase::Finished:
+      throw FrameError("a message while there is no run");
+  }
+}
+
+void ServedRun::receive_preparing(std::uint32_t member, const Message& message) {
+  auto& seat = seats_[member];
+  if (const auto* drawn = std::get_if<message::Rendezvous>(&message)) {
+    const bool told = std::ranges::all_of(seats_, &Seat::told);
+    if (member != 0 || drawn->communicator != kAllMembers || (told && seats_.size() > 1))
+      throw FrameError("a rendezvous out of turn");
+    for (std::uint32_t other = 1; other < seats_.size(); ++other) prepare(other, drawn->bytes);
+    return;
+  }
+  const auto* prepared = std::get_if<message::Prepared>(&message);
+  if (prepared == nullptr || prepared->run != options_.number || !seat.told || seat.prepared)
+    throw FrameError("a message out of turn while a run is prepared");
+  seat.prepared = true;
+  if (std::ranges::all_of(seats_, &Seat::prepared)) run();
+}
+
+void ServedRun::run() {
+  phase_limit_.cancel();
+  phase_ = Phase::Running;
+  if (setup_.seconds) limit_seconds();
+  drive([this] { generator_.begin(now_here()); });
+}
+
+void ServedRun::limit_seconds() {
+  seconds_.expires_after(*setup_.seconds);
+  seconds_.async_wait([this](const error_code& error) {
+    if (error || phase_ != Phase::Running) return;
+    drive([this] { generator_.stop("", now_here()); });
+    roster_.flush();
+  });
+}
+
+template <typename Call>
+void ServedRun::drive(Call call) {
+  try {
+    call();
+  } catch (const FrameError&) {
+    throw;
+  } catch (const std::exception& error) {
+    error_ = std::current_exception();
+    generator_.record().failure = error.what();
+    return leave();
+  }
+  if (generator_.ended()) leave();
+}
+
+void ServedRun::lose(std::uint32_t rank, const std::string& why) {
+  const auto found = member_of_.find(rank);
+  if (found == member_of_.end() || phase_ == Phase::Finished) return;
+  const auto member = found->second;
+  seats_[member].left = true;
+  if (phase_ == Phase::Preparing) {
+    record().lost.push_back(name(member) + " was lost before the run began: " + why);
+    fail(record().lost.back());
+  } else if (phase_ == Phase::Running) {
+    drive([&] { generator_.lose(member, why, now_here()); });
+  } else {
+    finish_when_all_left();
+  }
+}
+
+void ServedRun::interrupt(const std::string& why) {
+  if (phase_ == Phase::Preparing) return fail(why);
+  if (phase_ == Phase::Running) drive([&] { generator_.stop(why, now_here()); });
+}
+
+void ServedRun::fail(const std::string& why) {
+  record().failure = why;
+  leave();
+}
+
+void ServedRun::leave() {
+  phase_ = Phase::Leaving;
+  seconds_.cancel();
+  timers_.clear();
+  record().cpu.assign(seats_.size(), Time{});
+  for (std::uint32_t member = 0; member < seats_.size(); ++member) {
+    auto& seat = seats_[member];
+    seat.left |= !seat.told || !roster_.present(options_.ranks[member]);
+    if (!seat.left) send(member, message::RunEnd{options_.number, record().failure});
+  }
+  const auto longest = record().failure.empty() ? kLeaveLimit : kFailedLeaveLimit;
+  limit(longest, [this] {
+    for (std::uint32_t member = 0; member < seats_.size(); ++member)
+      if (!seats_[member].left)
+        roster_.drop(options_.ranks[member], "it did not answer the end of the run");
+  });
+  finish_when_all_left();
+}
+
+void ServedRun::receive_leaving(std::uint32_t member, const Message& message) {
+  auto& seat = seats_[member];
+  const auto* answer = std::get_if<message::RunLeft>(&message);
+  if (seat.left) throw FrameError("a message after the end of the run");
+  if (answer == nullptr) return;  // said before it heard of the end
+  if (answer->run != options_.number) throw FrameError("it leaves another run");
+  seat.left = true;
+  record().cpu[member] = answer->cpu;
+  finish_when_all_left();
+}
+
+void ServedRun::finish_when_all_left() {
+  if (phase_ != Phase::Leaving || !std::ranges::all_of(seats_, &Seat::left)) return;
+  phase_ = Phase::Finished;
+  phase_limit_.cancel();
+  boost::asio::post(io_, options_.finished);
+}
+
+void ServedRun::limit(milliseconds time, std::function<void()> late) {
+  phase_limit_.expires_after(time);
+  phase_limit_.async_wait([this, phase = phase_, late = std::move(late)](const error_code& error) {
+    if (error || phase != phase_) return;
+    late();
+    roster_.flush();
+  });
+}
+
+std::string ServedRun::name(std::uint32_t member) const {
+  const auto workers = setup_.topology.workers();
+  const auto role = member < workers ? "worker " + std::to_string(member)
+                                     : "server " + std::to_string(member - workers);
+  return role + ", " + roster_.name(options_.ranks[member]);
+}
+
+void ServedRun::send(std::uint32_t member, const Message& message) {
+  roster_.send(options_.ranks[member], message);
+}
+
+void ServedRun::set_timer(TimerId timer, Time at) {
+  auto& waiting = timers_.emplace(index(timer), io_).first->second;
+  waiting.expires_at(instant(at));
+  waiting.async_wait([this, timer](const error_code& error) {
+    if (error || phase_ != Phase::Running || timers_.erase(index(timer)) == 0) return;
+    drive([&] { generator_.fire(timer, now_here()); });
+    roster_.flush();
+  });
+}
+
+void ServedRun::cancel_timer(TimerId timer) { timers_.erase(index(timer)); }
+
+}  // namespace cohort
