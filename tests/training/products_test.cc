@@ -1,0 +1,122 @@
+// Matrix products against plain loops.
+#include "training/products.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "policies/random.h"
+
+namespace cohort {
+namespace {
+
+std::vector<double> drawn(long count, std::uint32_t number) {
+  Stream random(3, Purpose::Failure, number, 0);
+  std::vector<double> all;
+  for (long i = 0; i < count; ++i) all.push_back(random.normal());
+  return all;
+}
+
+struct Operand {
+  long rows;
+  std::vector<double> numbers;
+  [[nodiscard]] double at(long row, long column) const {
+    return numbers[static_cast<std::size_t>(column * rows + row)];
+  }
+};
+
+// Largest difference from c + A B by plain loops, A and B given by their entries.
+double difference(ProductShape shape, auto a, auto b, const std::vector<double>& before,
+                  const std::vector<double>& after) {
+  double largest = 0;
+  for (long i = 0; i < shape.rows; ++i)
+    for (long j = 0; j < shape.columns; ++j) {
+      double sum = before[static_cast<std::size_t>(j * shape.rows + i)];
+      for (long k = 0; k < shape.inner; ++k) sum += a(i, k) * b(k, j);
+      largest =
+          std::max(largest, std::abs(sum - after[static_cast<std::size_t>(j * shape.rows + i)]));
+    }
+  return largest;
+}
+
+constexpr ProductShape kShapes[] = {{1, 1, 1},    {5, 3, 2},   {1, 7, 40},   {33, 1, 17},
+                                    {10, 32, 40}, {70, 9, 25}, {40, 50, 600}};
+
+void check_all(const Products<double>& products) {
+  for (const auto shape : kShapes) {
+    const Operand a{shape.rows, drawn(shape.rows * shape.inner, 1)};
+    const Operand b{shape.inner, drawn(shape.inner * shape.columns, 2)};
+    const Operand a_transposed{shape.inner, a.numbers};
+    const Operand b_transposed{shape.columns, b.numbers};
+    const auto start = drawn(shape.rows * shape.columns, 3);
+    const std::vector<double> zero(start.size());
+    const auto run = [&](auto product, Into into) {
+      auto c = start;
+      product(shape, a.numbers.data(), b.numbers.data(), c.data(), into);
+      return c;
+    };
+    const auto at = [](const Operand& m) { return [&m](long i, long j) { return m.at(i, j); }; };
+    const auto turned = [](const Operand& m) {
+      return [&m](long i, long j) { return m.at(j, i); };
+    };
+    for (const auto into : {Into::Overwrite, Into::Add}) {
+      const auto& before = into == Into::Add ? start : zero;
+      CHECK(difference(shape, at(a), at(b), before, run(products.plain, into)) < 1e-12);
+      CHECK(difference(shape, turned(a_transposed), at(b), before,
+                       run(products.left_transposed, into)) < 1e-12);
+      CHECK(difference(shape, at(a), turned(b_transposed), before,
+                       run(products.right_transposed, into)) < 1e-12);
+    }
+  }
+}
+
+TEST_CASE("products: those of this machine's width are right") { check_all(products<double>()); }
+
+TEST_CASE("products: those of the oldest machine's width are right") {
+  check_all(baseline_products<double>());
+}
+
+TEST_CASE("products: single precision differs from double by rounding alone") {
+  const ProductShape shape{30, 20, 100};
+  const auto a = drawn(shape.rows * shape.inner, 1);
+  const auto b = drawn(shape.inner * shape.columns, 2);
+  std::vector<double> exact(600);
+  products<double>().plain(shape, a.data(), b.data(), exact.data(), Into::Overwrite);
+  const std::vector<float> a_single(a.begin(), a.end()), b_single(b.begin(), b.end());
+  std::vector<float> single(600);
+  products<float>().plain(shape, a_single.data(), b_single.data(), single.data(), Into::Overwrite);
+  for (std::size_t i = 0; i < exact.size(); ++i)
+    CHECK(single[i] == doctest::Approx(exact[i]).epsilon(1e-4));
+}
+
+TEST_CASE("products: results do not depend on where the numbers lie") {
+  for (const auto shape : kShapes) {
+    const auto a = drawn(shape.rows * shape.inner + 8, 1);
+    const auto b = drawn(shape.inner * shape.columns + 8, 2);
+    const std::vector<float> left(a.begin(), a.end()), right(b.begin(), b.end());
+    const auto size = static_cast<std::size_t>(shape.rows * shape.columns);
+    std::vector<float> expected(size), moved(size + 8);
+    products<float>().plain(shape, left.data(), right.data(), expected.data(), Into::Overwrite);
+    for (std::size_t shift = 1; shift < 8; ++shift) {
+      std::vector<float> left_moved(shift), right_moved(shift);
+      left_moved.insert(left_moved.end(), left.begin(), left.end());
+      right_moved.insert(right_moved.end(), right.begin(), right.end());
+      products<float>().plain(shape, left_moved.data() + shift, right_moved.data() + shift,
+                              moved.data() + shift, Into::Overwrite);
+      CHECK(std::equal(expected.begin(), expected.end(), moved.begin() + shift));
+    }
+  }
+}
+
+TEST_CASE("products: what is overwritten may have been NaN") {
+  const double one = 1;
+  double result = std::numeric_limits<double>::quiet_NaN();
+  products<double>().plain({1, 1, 1}, &one, &one, &result, Into::Overwrite);
+  CHECK(result == 1);
+}
+
+}  // namespace
+}  // namespace cohort

@@ -1,0 +1,30 @@
+#include "training/products.h"
+
+namespace cohort {
+namespace wide {
+
+template <typename T>
+Products<T> kernels();  // products_wide.cc
+
+}  // namespace wide
+
+namespace {
+
+bool machine_has_wide_vectors() {
+  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+         __builtin_cpu_supports("bmi2");
+}
+
+}  // namespace
+
+template <typename T>
+const Products<T>& products() {
+  static const Products<T> kernels =
+      machine_has_wide_vectors() ? wide::kernels<T>() : baseline_products<T>();
+  return kernels;
+}
+
+template const Products<float>& products();
+template const Products<double>& products();
+
+}  // namespace cohort
