@@ -1,0 +1,184 @@
+#include "runtime/rank.h"
+
+#include <doctest/doctest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <deque>
+#include <future>
+#include <set>
+#include <thread>
+
+#include "policies/errors.h"
+#include "runtime/job_server.h"
+#include "runtime/watchdog.h"
+#include "tests/runtime/thread_transport.h"
+
+namespace cohort {
+namespace {
+
+using namespace std::chrono_literals;
+
+// A job of ranks as threads.
+struct Threads {
+  Threads(std::uint32_t ranks, const ThreadFabric::Options& options)
+      : fabric(options), server({.ranks = ranks, .start_limit = 20s, .log = {}}) {
+    for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+      auto& backend = backends.emplace_back(fabric, rank);
+      const RankOptions own{server.address(), server.secret(), rank, 20s};
+      ends.push_back(std::async(std::launch::async, [own, &backend]() -> std::string {
+        try {
+          serve_as_rank(own, backend);
+          return "well";
+        } catch (const EnvironmentError& error) {
+          return error.what();
+        }
+      }));
+    }
+    static_cast<void>(server.await_ranks());
+  }
+
+  RunRecord run(const RunSetup& setup) {
+    std::vector<std::uint32_t> ranks(setup.topology.workers() + setup.topology.servers());
+    for (std::uint32_t i = 0; i < ranks.size(); ++i) ranks[i] = i;
+    return server.run(setup, ranks, nullptr);
+  }
+  // How the ranks ended.
+  std::set<std::string> end(const std::string& failure) {
+    server.end(failure);
+    std::set<std::string> found;
+    for (auto& end : ends) found.insert(end.get());
+    return found;
+  }
+
+  ThreadFabric fabric;
+  JobServer server;
+  std::deque<ThreadBackend> backends;
+  std::vector<std::future<std::string>> ends;
+};
+
+RunSetup setup_of(const std::string& policy, const Options& given) {
+  RunSetup setup;
+  setup.policy = find_policy(policy);
+  setup.options = resolve(*setup.policy, given);
+  setup.topology = Topology(2, 2, servers_needed(*setup.policy, setup.options));
+  setup.base.assign(4, 500us);
+  setup.stragglers = {{Lognormal{0.3}}};
+  setup.entries = 10'000;
+  setup.steps_per_worker = 10;
+  setup.verify = true;
+  return setup;
+}
+
+void check_complete(const RunRecord& record, const RunSetup& setup) {
+  CHECK(record.failure == "");
+  CHECK(record.steps.size() == 4 * *setup.steps_per_worker);
+  bool met = false;
+  for (const auto& sync : record.syncs) {
+    CHECK_FALSE(sync.failed);
+    if (!sync.largest_error) continue;
+    met = true;
+    CHECK(*sync.largest_error < 1e-5);
+  }
+  const auto& name = setup.policy->name;
+  CHECK(met == (name != "d-psgd" && name != "parameter-server"));
+}
+
+}  // namespace
+
+TEST_CASE("rank: every policy comes to its quota, and every mean is right") {
+  for (const auto& policy : all_policies()) {
+    CAPTURE(policy.name);
+    const auto setup = setup_of(policy.name, {});
+    Threads threads(4 + setup.topology.servers(), {});
+    check_complete(threads.run(setup), setup);
+    CHECK(threads.end("") == std::set<std::string>{"well"});
+  }
+}
+
+TEST_CASE("rank: the same over a transport with rendezvous and one order of all operations") {
+  for (const auto& policy : all_policies()) {
+    CAPTURE(policy.name);
+    auto setup = setup_of(policy.name, {});
+    setup.communicator_cache = 3;
+    Threads threads(4 + setup.topology.servers(), {.ordered = true, .rendezvous = true});
+    check_complete(threads.run(setup), setup);
+    CHECK(threads.end("") == std::set<std::string>{"well"});
+  }
+}
+
+TEST_CASE("rank: group means in the background are right") {
+  for (const char* policy : {"all-reduce", "static", "random", "smart"}) {
+    CAPTURE(policy);
+    Options background;
+    background.set("timing", "background");
+    const auto setup = setup_of(policy, background);
+    Threads threads(4, {});
+    check_complete(threads.run(setup), setup);
+    CHECK(threads.end("") == std::set<std::string>{"well"});
+  }
+}
+
+TEST_CASE("rank: runs follow each other on the same ranks, and leave no communicator") {
+  const auto setup = setup_of("smart", {});
+  Threads threads(4, {});
+  for (int run = 0; run < 3; ++run) check_complete(threads.run(setup), setup);
+  CHECK(threads.end("") == std::set<std::string>{"well"});
+  for (const auto& backend : threads.backends) {
+    auto& transport = const_cast<ThreadBackend&>(backend).transport();
+    CHECK(dynamic_cast<ThreadTransport&>(transport).held().empty());
+  }
+}
+
+TEST_CASE("rank: a job that failed ends every rank with the group generator's message") {
+  Threads threads(2, {});
+  CHECK(threads.end("the disk is full") == std::set<std::string>{"the disk is full"});
+}
+
+TEST_CASE("rank: a run that is stopped does not wait for the steps under way") {
+  auto setup = setup_of("all-reduce", {});
+  setup.base.assign(4, 100h);
+  setup.seconds = 100ms;
+  Threads threads(4, {});
+  CHECK(threads.run(setup).failure == "");
+  CHECK(threads.end("") == std::set<std::string>{"well"});
+}
+
+TEST_CASE("rank: no group generator where it should be is an error of the environment") {
+  ThreadFabric fabric({});
+  ThreadBackend backend(fabric, 0);
+  CHECK_THROWS_AS(serve_as_rank({"127.0.0.1:1", {}, 0, 200ms}, backend), EnvironmentError);
+}
+
+TEST_CASE("watchdog: a process that does not take its end is ended with exit code 3") {
+  const pid_t child = fork();
+  if (child == 0) {
+    Watchdog watchdog;
+    watchdog.arm(50ms, "stuck, as this test wants");
+    std::this_thread::sleep_for(60s);
+    std::_Exit(0);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  REQUIRE(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 3);
+}
+
+TEST_CASE("watchdog: an end that was taken is forgotten, a later one is not") {
+  const pid_t child = fork();
+  if (child == 0) {
+    Watchdog watchdog;
+    watchdog.arm(60s, "the first");
+    watchdog.arm(50ms, "the second, as this test wants");
+    watchdog.disarm();
+    std::this_thread::sleep_for(60s);
+    std::_Exit(0);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  REQUIRE(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 3);
+}
+
+}  // namespace cohort
