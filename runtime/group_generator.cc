@@ -139,12 +139,13 @@ void GroupGenerator::State::leave(std::uint32_t number) {
 void GroupGenerator::State::lose(std::uint32_t member, const std::string& reason) {
   lost[member] = true;
   const auto broken = syncs_of(member);
-  const auto sentence = fmt::format("{} was lost after {}, in {}: {}", name(member),
-                                    in_seconds(now), names_of(broken), reason);
-  record.lost.push_back(sentence);
-  record.elapsed = now;
   const bool server = member >= workers.size();
   const bool was_left = !server && workers[member].life == Life::Left;
+  const auto sentence =
+      fmt::format("{} was lost after {}, {}in {}: {}", name(member), in_seconds(now),
+                  was_left ? "when it had left, " : "", names_of(broken), reason);
+  record.lost.push_back(sentence);
+  record.elapsed = now;
   const bool fatal = setup.on_loss == OnLoss::Fail || server || (was_left && !broken.empty());
   const bool heard = phase == Phase::Running && !server && !was_left;
   if (fatal) phase = Phase::Stopping;  // the policy hears of the loss, but nobody acts any more

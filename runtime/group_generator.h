@@ -40,7 +40,9 @@ class GroupGenerator {
   // Ready, Done, Failed, Rendezvous of a live member. Throws FrameError when the message cannot be
   // true (a step out of turn, an unknown synchronisation): the owner ends that connection.
   void receive(std::uint32_t member, const Message& message, Time at);
-  // Once per member. A lost server, or a loss under OnLoss::Fail, ends the run.
+  // Once per member; `reason` names the rank. A lost server, or a loss under OnLoss::Fail, ends the
+  // run; so does that of a worker that had left, when a synchronisation still needs it (policies
+  // expect none: AD-PSGD's passive side, sources of a neighbour mix).
   void lose(std::uint32_t member, const std::string& reason, Time at);
   void fire(TimerId timer, Time at);
   // `seconds` is over, or somebody pressed Ctrl-C.

@@ -30,7 +30,7 @@ void GroupGenerator::State::start(const Action& action) {
     ++workers[number].live;
     if (member.role == Role::Blocking) record.steps[workers[number].timing].sync = action.sync;
     if (lost[number])
-      return end(name(number) + ", lost after it had left, is needed in " + name(timing));
+      return end(name(number) + ", lost when it had left, is needed in " + name(timing));
   }
   message::Start message{.sync = action.sync,
                          .kind = action.sync_kind,
