@@ -7,6 +7,7 @@
 
 #include "policies/errors.h"
 #include "policies/random.h"
+#include "tests/damaged.h"
 #include "tests/traces/files.h"
 #include "traces/link_fit.h"
 #include "traces/nccl_tests.h"
@@ -24,19 +25,6 @@ std::string text_of(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// Cut somewhere, with a few bytes changed: one in three of each alone.
-std::string damaged(std::string text, Stream& random) {
-  const std::uint32_t kind = random.below(3);
-  if (kind != 0) text.resize(random.below(static_cast<std::uint32_t>(text.size())));
-  if (kind != 1 && !text.empty()) {
-    for (std::uint32_t flips = 1 + random.below(4); flips > 0; --flips) {
-      text[random.below(static_cast<std::uint32_t>(text.size()))] =
-          static_cast<char>(random.below(256));
-    }
-  }
-  return text;
-}
-
 // How many of the damaged texts were accepted; anything but an InputError gets out and fails the
 // test.
 template <typename Read>
@@ -44,7 +32,7 @@ std::uint32_t accepted(const std::string& whole, Read read) {
   std::uint32_t count = 0;
   for (std::uint32_t i = 0; i < kTries; ++i) {
     Stream random(17, Purpose::Failure, i, 0);
-    const test::WrittenFile file(damaged(whole, random));
+    const test::WrittenFile file(test::damaged(whole, random));
     try {
       read(file.path());
       ++count;
@@ -85,7 +73,7 @@ TEST_CASE("damaged quantities are refused or stay quantities") {
   std::uint32_t count = 0;
   for (std::uint32_t i = 0; i < 20'000; ++i) {
     Stream random(23, Purpose::Failure, i, 0);
-    const std::string text = damaged(i % 2 == 0 ? "12.5e-3 ms" : "56Gbit/s", random);
+    const std::string text = test::damaged(i % 2 == 0 ? "12.5e-3 ms" : "56Gbit/s", random);
     try {
       if (i % 2 == 0) {
         const Time time = parse_time(text);
