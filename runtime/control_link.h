@@ -17,12 +17,12 @@ class ControlLink {
  public:
   struct Options {
     std::string server;  // address:port
-    message::Hello hello;
+    message::Hello hello{};
     std::chrono::milliseconds connect_limit{30'000};
     std::chrono::milliseconds heartbeat{1'000};
-    std::function<void(Message&&)> receive;  // may be called before the constructor has returned
+    std::function<void(Message&&)> receive{};  // may be called before the constructor has returned
     // Once: the connection is gone, and why. Not called when this side closes.
-    std::function<void(const std::string&)> closed;
+    std::function<void(const std::string&)> closed{};
   };
 
   // Connects (trying again within the limit), says hello and measures the clock's offset: of a

@@ -43,12 +43,12 @@ struct RankFacts {
 class JobServer {
  public:
   struct Options {
-    std::string listen = "127.0.0.1";  // address, or address:port; port 0: any free one
+    std::string listen = "127.0.0.1";  // as runtime/endpoint.h reads it
     std::uint32_t ranks = 1;
     std::chrono::milliseconds start_limit{30'000};
     std::chrono::milliseconds silence{5'000};
-    std::function<void(const std::string&)>
-        log;  // refusals and losses, one line each; may be empty
+    // Refusals and losses, one line each; may be empty.
+    std::function<void(const std::string&)> log{};
   };
 
   // Listens. Throws EnvironmentError (address in use, not ours), InputError (not an address).

@@ -39,8 +39,8 @@ struct Hello {  // the first frame of a connection
   Secret secret{};
   std::uint32_t rank = 0;
   std::uint64_t process = 0;
-  std::string host;
-  std::string device;  // "" on CPUs; else what names the GPU among all of its host's
+  std::string host{};
+  std::string device{};  // "" on CPUs; else what names the GPU among all of its host's
   bool operator==(const Hello&) const = default;
 };
 struct ClockProbe {
