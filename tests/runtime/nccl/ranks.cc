@@ -112,12 +112,14 @@ void Rank::connect_all(std::size_t place) const {
 }
 
 std::string run_ranks(std::uint32_t ranks, const std::function<void(const Rank&)>& body,
-                      const Environment& environment) {
+                      const Environment& environment,
+                      const std::function<void(Blackboard&)>& meanwhile) {
   Blackboard board;
   std::vector<Child> children;
   for (std::uint32_t rank = 0; rank < ranks; ++rank) {
     children.push_back(start(rank, ranks, body, board, environment));
   }
+  if (meanwhile) meanwhile(board);
   const auto deadline = Clock::now() + kLimit;
   std::string complaints;
   for (const auto& child : children) complaints += outcome(child, deadline);

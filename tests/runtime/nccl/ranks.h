@@ -47,12 +47,13 @@ struct Rank {
 };
 
 // Forks `ranks` processes that run `body` with a backend of their own and `environment` set on top
-// of COHORT_RANK. A line for each that did not end well: what it threw, or how it was ended; "" when
-// all did. The rest of the ranks are killed when it takes longer than a minute (times the
-// sanitizers').
+// of COHORT_RANK. A line for each that did not end well: what it threw, or how it was ended; ""
+// when all did. `meanwhile` runs here after the forks. The rest of the ranks are killed when it
+// takes longer than a minute (times the sanitizers').
 [[nodiscard]] std::string run_ranks(std::uint32_t ranks,
                                     const std::function<void(const Rank&)>& body,
-                                    const Environment& environment = {});
+                                    const Environment& environment = {},
+                                    const std::function<void(Blackboard&)>& meanwhile = nullptr);
 
 // Throws std::runtime_error. For bodies, whose process has no doctest.
 void require(bool holds, const std::string& what);
