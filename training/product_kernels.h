@@ -4,9 +4,9 @@
 // products_*.cc alone.
 #pragma once
 
-// The workspace of Eigen's product lies on the stack up to this size; with the fixed blocking it
-// stays below it.
-#define EIGEN_STACK_ALLOCATION_LIMIT (1 << 20)
+// The workspace of Eigen's product lies on the stack up to this size: with the fixed blocking and
+// at most kRowsAtOnce rows, each of its two parts is 1.25 MB at most.
+#define EIGEN_STACK_ALLOCATION_LIMIT (5 << 18)
 #define EIGEN_DONT_PARALLELIZE
 // Small products take the same way as large ones: Eigen's short cut for them rounds as the address
 // of the result is aligned, so that equal numbers at another place would give another result.
@@ -21,6 +21,7 @@ namespace cohort::COHORT_WIDTH {
 inline constexpr std::ptrdiff_t kFirstCacheBytes = 32 << 10;
 inline constexpr std::ptrdiff_t kSecondCacheBytes = 512 << 10;
 inline constexpr std::ptrdiff_t kThirdCacheBytes = 4 << 20;
+inline constexpr Eigen::Index kRowsAtOnce = 384;
 
 template <typename T>
 using Matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic>;
@@ -30,10 +31,14 @@ using Input = Eigen::Map<const Matrix<T>>;
 template <typename T, typename A, typename B>
 void multiply(const A& a, const B& b, ProductShape shape, T* c, Into into) {
   Eigen::Map<Matrix<T>> result(c, shape.rows, shape.columns);
-  if (into == Into::Overwrite) {
-    result.noalias() = a * b;
-  } else {
-    result.noalias() += a * b;
+  for (Eigen::Index first = 0; first < shape.rows; first += kRowsAtOnce) {
+    const auto count = std::min<Eigen::Index>(kRowsAtOnce, shape.rows - first);
+    auto rows = result.middleRows(first, count);
+    if (into == Into::Overwrite) {
+      rows.noalias() = a.middleRows(first, count) * b;
+    } else {
+      rows.noalias() += a.middleRows(first, count) * b;
+    }
   }
 }
 

@@ -68,7 +68,7 @@ std::vector<double> eigenvalues(const QuadraticOptions& options) {
   std::vector<double> values;
   const double last = std::max(options.dimensions, 2U) - 1;
   for (std::uint32_t i = 0; i < options.dimensions; ++i)
-    values.push_back(std::pow(options.condition_number, -i / last));
+    values.push_back(std::pow(options.condition_number, -(i / last)));
   return values;
 }
 

@@ -42,8 +42,8 @@ double difference(ProductShape shape, auto a, auto b, const std::vector<double>&
   return largest;
 }
 
-constexpr ProductShape kShapes[] = {{1, 1, 1},    {5, 3, 2},   {1, 7, 40},   {33, 1, 17},
-                                    {10, 32, 40}, {70, 9, 25}, {40, 50, 600}};
+constexpr ProductShape kShapes[] = {{1, 1, 1},    {5, 3, 2},   {1, 7, 40},    {33, 1, 17},
+                                    {10, 32, 40}, {70, 9, 25}, {40, 50, 600}, {2100, 3, 4}};
 
 void check_all(const Products<double>& products) {
   for (const auto shape : kShapes) {
