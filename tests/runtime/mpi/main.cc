@@ -1,0 +1,52 @@
+// The report is written by rank 0 alone; a check that fails elsewhere fails the program by its
+// exit code, and says so on stderr.
+#define DOCTEST_CONFIG_IMPLEMENT
+#include <doctest/doctest.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "tests/runtime/mpi/under_mpi.h"
+
+namespace cohort {
+namespace {
+
+MpiJob* job = nullptr;
+
+int start_under_mpirun(char** arguments) {
+  std::vector<const char*> command{"mpirun", "--oversubscribe", "--allow-run-as-root", "-np",
+                                   COHORT_TEST_RANKS};
+  for (; *arguments != nullptr; ++arguments) command.push_back(*arguments);
+  command.push_back(nullptr);
+  execvp(command.front(), const_cast<char* const*>(command.data()));
+  std::perror("mpirun");
+  return 1;
+}
+
+int run(int count, char** arguments) {
+  doctest::Context context;
+  MpiJob own;
+  job = &own;
+  if (own.rank() == 0) {
+    context.applyCommandLine(count, arguments);
+  } else {
+    context.setOption("no-path-filenames", true);
+    context.setOption("minimal", true);
+    context.setOption("no-colors", true);
+  }
+  return context.run();
+}
+
+}  // namespace
+
+MpiJob& mpi_job() { return *job; }
+
+}  // namespace cohort
+
+int main(int count, char** arguments) {
+  if (!cohort::MpiJob::launched()) return cohort::start_under_mpirun(arguments);
+  return cohort::run(count, arguments);
+}
