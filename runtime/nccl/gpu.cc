@@ -51,7 +51,8 @@ void keep_freed_memory(int index, const Site& site) {
 }  // namespace
 
 Gpu::Gpu(std::uint32_t rank, std::uint32_t local_rank) : site_{rank, ""} {
-  index_ = static_cast<int>(local_rank % static_cast<std::uint32_t>(count_gpus(site_)));
+  count_ = count_gpus(site_);
+  index_ = static_cast<int>(local_rank % static_cast<std::uint32_t>(count_));
   site_.gpu = bus_id(index_, site_);
   name_ = site_.gpu + " " + uuid(index_, site_);
   use();

@@ -20,11 +20,14 @@ class Gpu {
 
   void use() const;
   [[nodiscard]] int index() const { return index_; }
+  // Of this host.
+  [[nodiscard]] int count() const { return count_; }
   // Names it among all GPUs of its host: bus id and UUID.
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] const Site& site() const { return site_; }
 
  private:
+  int count_ = 0;
   int index_ = 0;
   std::string name_;
   Site site_;

@@ -202,6 +202,10 @@ std::unique_ptr<Request> NcclTransport::exchange(SyncId sync, std::span<const Tr
   return launch;
 }
 
+bool NcclTransport::crowded() const {
+  return std::thread::hardware_concurrency() < 2 * static_cast<unsigned>(gpu_.count());
+}
+
 // One that cannot be finalised (aborted, still being made, failed) is aborted as its last owner
 // lets go.
 void NcclTransport::leave(std::shared_ptr<Communicator> communicator) {

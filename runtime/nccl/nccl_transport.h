@@ -41,6 +41,8 @@ class NcclTransport : public Transport {
   [[nodiscard]] std::unique_ptr<Request> exchange(SyncId sync,
                                                   std::span<const Transfer> transfers) override;
   [[nodiscard]] bool ordered() const override { return true; }
+  // With one rank to a GPU: each needs a core for its sync and one for its compute thread.
+  [[nodiscard]] bool crowded() const override;
 
  private:
   using Clock = std::chrono::steady_clock;

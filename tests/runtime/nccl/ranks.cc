@@ -23,11 +23,12 @@ constexpr std::chrono::seconds kLimit{60 * COHORT_PATIENCE};
 void nap() { std::this_thread::sleep_for(std::chrono::microseconds(200)); }
 
 // In the child: its exit code, and its complaint through the pipe.
-int serve(std::uint32_t rank, std::uint32_t ranks, const std::function<void(const Rank&)>& body,
+int serve(const Job& job, std::uint32_t rank, const std::function<void(const Rank&)>& body,
           Blackboard& board, int complaints) {
   try {
-    const auto backend = load_nccl_backend(stand_in_module(), {.rank = rank, .local_rank = rank});
-    body({rank, ranks, *backend, board});
+    const auto backend = load_nccl_backend(
+        job.module, {.rank = rank, .local_rank = rank, .share_gpus = job.share_gpus});
+    body({rank, job.ranks, *backend, board});
     return 0;
   } catch (const std::exception& error) {
     const std::string what = error.what();
@@ -41,8 +42,8 @@ struct Child {
   int complaints = 0;
 };
 
-Child start(std::uint32_t rank, std::uint32_t ranks, const std::function<void(const Rank&)>& body,
-            Blackboard& board, const Environment& environment) {
+Child start(const Job& job, std::uint32_t rank, const std::function<void(const Rank&)>& body,
+            Blackboard& board) {
   int ends[2];
   if (::pipe(ends) != 0) throw std::runtime_error("no pipe");
   std::fflush(nullptr);
@@ -52,8 +53,8 @@ Child start(std::uint32_t rank, std::uint32_t ranks, const std::function<void(co
     return {rank, process, ends[0]};
   }
   ::setenv("COHORT_RANK", std::to_string(rank).c_str(), 1);
-  for (const auto& [name, value] : environment) ::setenv(name.c_str(), value.c_str(), 1);
-  std::exit(serve(rank, ranks, body, board, ends[1]));
+  for (const auto& [name, value] : job.environment) ::setenv(name.c_str(), value.c_str(), 1);
+  std::exit(serve(job, rank, body, board, ends[1]));
 }
 
 // "" when it ended well.
@@ -111,19 +112,26 @@ void Rank::connect_all(std::size_t place) const {
   transport().connect(members, board.read(place));
 }
 
-std::string run_ranks(std::uint32_t ranks, const std::function<void(const Rank&)>& body,
-                      const Environment& environment,
+std::string run_ranks(const Job& job, Blackboard& board,
+                      const std::function<void(const Rank&)>& body,
                       const std::function<void(Blackboard&)>& meanwhile) {
-  Blackboard board;
   std::vector<Child> children;
-  for (std::uint32_t rank = 0; rank < ranks; ++rank) {
-    children.push_back(start(rank, ranks, body, board, environment));
+  for (std::uint32_t rank = 0; rank < job.ranks; ++rank) {
+    children.push_back(start(job, rank, body, board));
   }
   if (meanwhile) meanwhile(board);
   const auto deadline = Clock::now() + kLimit;
   std::string complaints;
   for (const auto& child : children) complaints += outcome(child, deadline);
   return complaints;
+}
+
+std::string run_ranks(std::uint32_t ranks, const std::function<void(const Rank&)>& body,
+                      const Environment& environment,
+                      const std::function<void(Blackboard&)>& meanwhile) {
+  Blackboard board;
+  return run_ranks({.ranks = ranks, .environment = environment, .module = stand_in_module()}, board,
+                   body, meanwhile);
 }
 
 void require(bool holds, const std::string& what) {

@@ -46,10 +46,20 @@ struct Rank {
   void connect_all(std::size_t place) const;
 };
 
-// Forks `ranks` processes that run `body` with a backend of their own and `environment` set on top
-// of COHORT_RANK. A line for each that did not end well: what it threw, or how it was ended; ""
-// when all did. `meanwhile` runs here after the forks. The rest of the ranks are killed when it
-// takes longer than a minute (times the sanitizers').
+struct Job {
+  std::uint32_t ranks = 1;
+  Environment environment = {};  // set on top of COHORT_RANK
+  std::string module;            // of the backend
+  bool share_gpus = false;
+};
+
+// Forks processes that run `body` with a backend of their own. A line for each that did not end
+// well: what it threw, or how it was ended; "" when all did. `meanwhile` runs here after the forks.
+// The rest of the ranks are killed when it takes longer than a minute (times the sanitizers').
+[[nodiscard]] std::string run_ranks(const Job& job, Blackboard& board,
+                                    const std::function<void(const Rank&)>& body,
+                                    const std::function<void(Blackboard&)>& meanwhile = nullptr);
+// On the stand-in, with a blackboard of their own.
 [[nodiscard]] std::string run_ranks(std::uint32_t ranks,
                                     const std::function<void(const Rank&)>& body,
                                     const Environment& environment = {},

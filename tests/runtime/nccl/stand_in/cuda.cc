@@ -93,6 +93,10 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
   return answer("cudaStreamSynchronize");
 }
 
+cudaError_t cudaStreamQuery(cudaStream_t stream) {
+  return stream->queue.idle() ? cudaSuccess : cudaErrorNotReady;
+}
+
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
   stream->queue.post(
       [state = event->state, record = event->state->asked] { state->wait_for(record); });

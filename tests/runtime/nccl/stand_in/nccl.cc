@@ -1,5 +1,6 @@
-// TEST DOUBLE of NCCL: see include/nccl.h. Communicators never block; a launch too is carried out
-// by the communicator's own thread, after the call has answered ncclInProgress.
+// TEST DOUBLE of NCCL: see include/nccl.h. On a communicator that does not block, a launch too is
+// carried out by the communicator's own thread, after the call has answered ncclInProgress; on one
+// that blocks, calls wait for that thread.
 #include "nccl.h"
 
 #include <signal.h>
@@ -36,11 +37,16 @@ void nap() { std::this_thread::sleep_for(std::chrono::microseconds(50)); }
 
 class State : public std::enable_shared_from_this<State> {
  public:
-  State(std::string id, int rank, int ranks) {
+  State(std::string id, int rank, int ranks, bool blocks) : blocks_(blocks) {
     background_.post([=, this, gpu = gpu_key()] { make(id, rank, ranks, gpu); });
   }
 
   ncclResult_t result() const { return result_; }
+  // What a call answers that has begun something.
+  ncclResult_t answer() {
+    if (blocks_) background_.drain();
+    return result_;
+  }
 
   void abort() {
     abort_ = true;
@@ -57,7 +63,7 @@ class State : public std::enable_shared_from_this<State> {
       stream->queue.post([self = shared_from_this(), work, fault] { self->run(work, fault); });
       settle(fault == Fault::Async ? ncclRemoteError : ncclSuccess);
     });
-    return ncclInProgress;
+    return blocks_ ? answer() : ncclInProgress;
   }
 
   ncclResult_t finalize() {
@@ -110,6 +116,7 @@ class State : public std::enable_shared_from_this<State> {
     result_.compare_exchange_strong(expected, result);
   }
 
+  bool blocks_;
   std::atomic<bool> abort_{false};
   std::atomic<ncclResult_t> result_{ncclInProgress};
   std::atomic<int> queued_{0};
@@ -179,10 +186,10 @@ ncclResult_t ncclGetUniqueId(ncclUniqueId* id) {
 
 ncclResult_t ncclCommInitRankConfig(ncclComm_t* comm, int ranks, ncclUniqueId id, int rank,
                                     ncclConfig_t* config) {
-  if (config->blocking != 0) return ncclInvalidUsage;
   if (next_fault("ncclCommInitRankConfig") != Fault::None) return ncclSystemError;
-  *comm = new ncclComm{std::make_shared<stand_in::State>(id.internal, rank, ranks)};
-  return ncclInProgress;
+  const bool blocks = config->blocking != 0;
+  *comm = new ncclComm{std::make_shared<stand_in::State>(id.internal, rank, ranks, blocks)};
+  return blocks ? (*comm)->state->answer() : ncclInProgress;
 }
 
 ncclResult_t ncclCommFinalize(ncclComm_t comm) { return comm->state->finalize(); }

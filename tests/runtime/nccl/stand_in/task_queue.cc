@@ -26,6 +26,11 @@ void TaskQueue::drain() {
   changed_.wait(lock, [this] { return tasks_.empty() && !busy_; });
 }
 
+bool TaskQueue::idle() {
+  const std::lock_guard lock(mutex_);
+  return tasks_.empty() && !busy_;
+}
+
 void TaskQueue::run() {
   std::unique_lock lock(mutex_);
   for (;;) {

@@ -20,6 +20,7 @@ class TaskQueue {
   void post(std::function<void()> task);
   // Waits until all that is posted is over.
   void drain();
+  [[nodiscard]] bool idle();
 
  private:
   void run();
