@@ -2,7 +2,7 @@
 // same: parameters.f32 (initial, in the order of training/model.h), inputs.f32 and labels.u8 (batch
 // by batch), losses.f64 (of each batch, before its update); native byte order.
 //
-// usage: training_curve softmax|mlp|cnn STEPS FOLDER
+// usage: training_curve softmax|mlp|cnn STEPS RATE FOLDER
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -30,11 +30,11 @@ class Output {
   std::ofstream file_;
 };
 
-void write_curve(const ModelOptions& model, std::uint64_t steps,
+void write_curve(const ModelOptions& model, std::uint64_t steps, double rate,
                  const std::filesystem::path& folder) {
   const auto set = make_synthetic({.side = 12, .teacher_hidden = 16});
   const TrainingTask task(
-      {.model = model, .sgd = {.learning_rate = 0.05, .momentum = 0.9, .weight_decay = 1e-3}}, set,
+      {.model = model, .sgd = {.learning_rate = rate, .momentum = 0.9, .weight_decay = 1e-3}}, set,
       1, 1);
   Trainer<float> trainer(task);
   std::vector<float> x(trainer.parameters());
@@ -61,11 +61,11 @@ int main(int count, char** arguments) {
   const std::map<std::string, cohort::ModelOptions> models{{"softmax", cohort::SoftmaxOptions{}},
                                                            {"mlp", cohort::MlpOptions{{48, 24}}},
                                                            {"cnn", cohort::CnnOptions{{6, 12}, 5}}};
-  if (count != 4 || !models.contains(arguments[1])) {
-    std::fputs("usage: training_curve softmax|mlp|cnn STEPS FOLDER\n", stderr);
+  if (count != 5 || !models.contains(arguments[1])) {
+    std::fputs("usage: training_curve softmax|mlp|cnn STEPS RATE FOLDER\n", stderr);
     return 2;
   }
   cohort::write_curve(models.at(arguments[1]), std::strtoull(arguments[2], nullptr, 10),
-                      arguments[3]);
+                      std::strtod(arguments[3], nullptr), arguments[4]);
   return 0;
 }
