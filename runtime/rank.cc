@@ -4,7 +4,6 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <mutex>
 #include <optional>
@@ -15,6 +14,7 @@
 #include "runtime/control_link.h"
 #include "runtime/inbox.h"
 #include "runtime/live_operations.h"
+#include "runtime/patience.h"
 #include "runtime/watchdog.h"
 
 namespace cohort {
@@ -24,13 +24,9 @@ using Clock = std::chrono::steady_clock;
 using namespace std::chrono_literals;
 
 // A message that ends something must be taken within these, or the sync thread is stuck in a call.
-constexpr auto kStuckAfterFailure = 5s;
+constexpr auto kStuckAfterFailure = 3s;
 constexpr auto kStuckAfterEnd = 60s;
 constexpr auto kDrain = 2s;  // what is under way at a run's regular end may end by itself
-// Polling: spin for so long since the last progress where ranks may, then naps that grow.
-constexpr auto kSpin = 1ms;
-constexpr Time kShortestNap = 50us;
-constexpr Time kLongestNap = 200us;
 
 std::string host_name() {
   std::array<char, 256> name{};
@@ -46,27 +42,6 @@ Time processor_time() {
   };
   return time(used.ru_utime) + time(used.ru_stime);
 }
-
-// How long to wait between two looks at operations that are under way.
-class Patience {
- public:
-  explicit Patience(bool may_spin) : may_spin_(may_spin) {}
-
-  void progressed() {
-    since_ = Clock::now();
-    nap_ = kShortestNap;
-  }
-  void wait(Inbox& inbox) {
-    if (may_spin_ && Clock::now() - since_ < kSpin) return;
-    inbox.wait_for(nap_);
-    nap_ = std::min(nap_ + nap_ / 8, kLongestNap);
-  }
-
- private:
-  bool may_spin_;
-  Clock::time_point since_ = Clock::now();
-  Time nap_ = kShortestNap;
-};
 
 // One run on this rank. Destroyed from the last member to the first: operations before the replica.
 struct Run {
