@@ -21,13 +21,16 @@ stand_in=false
 usage() { sed -n '5,12p' "$0" >&2; exit 2; }
 while [ $# -gt 0 ]; do
   case "$1" in
-    --out) out=${2:?$(usage)}; shift ;;
-    --headers) headers=$(realpath "${2:?$(usage)}"); shift ;;
-    --carry) carry=${2:?$(usage)}; shift ;;
-    --stand-in) stand_in=true ;;
+    --stand-in) stand_in=true; shift; continue ;;
+    --out | --headers | --carry) [ $# -ge 2 ] || usage ;;
     *) usage ;;
   esac
-  shift
+  case "$1" in
+    --out) out=$2 ;;
+    --headers) headers=$(realpath "$2") ;;
+    --carry) carry=$2 ;;
+  esac
+  shift 2
 done
 
 fail() { printf 'gpu_check: %s\n' "$@" >&2; exit 3; }
@@ -39,9 +42,9 @@ carry_headers() {
   cflags=$(pkg-config --cflags fmt nlohmann_json eigen3 CLI11)
   git ls-files 'policies/*.cc' 'traces/*.cc' 'training/*.cc' 'runtime/*.cc' 'tests/runtime/nccl/*.cc' tests/main.cc |
     grep -v -e '^runtime/mpi/' -e '^runtime/nccl/' -e /stand_in/ -e bare_mean |
-    xargs -P "$(nproc)" -n 4 g++ -std=c++20 -M -MG -I. $cflags | tr ' \\' '\n\n' |
-    grep -E '^/usr/include/(boost|fmt|nlohmann|CLI|Random123|doctest|eigen3)/' | sort -u | sed 's|^/usr/include/||' |
-    tar -C /usr/include -cf - -T - boost/version.hpp CLI | tar -C "$1" -xf -
+    xargs g++ -std=c++20 -M -MG -I. $cflags | tr ' \\' '\n\n' |
+    grep -E '^/usr/include/(boost|fmt|nlohmann|CLI|Random123|doctest|eigen3)/' | xargs realpath -s | sort -u |
+    sed 's|^/usr/include/||' | tar -C /usr/include -cf - -T - boost/version.hpp CLI | tar -C "$1" -xf -
   for library in fmt:-DFMT_HEADER_ONLY nlohmann_json: CLI11: eigen3:-I'${pcfiledir}'/../eigen3; do
     printf 'Name: %s\nDescription: headers alone\nVersion: %s\nCflags: -I${pcfiledir}/.. %s\n' "${library%%:*}" \
       "$(pkg-config --modversion "${library%%:*}")" "${library#*:}" >"$1/pkgconfig/${library%%:*}.pc"

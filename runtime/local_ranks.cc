@@ -12,6 +12,7 @@
 #include <csignal>
 #include <cstring>
 #include <iterator>
+#include <map>
 #include <optional>
 #include <string_view>
 #include <thread>
@@ -50,13 +51,18 @@ class CStrings {
 
 std::vector<std::string> environment(std::uint32_t rank, const std::string& server,
                                      const Secret& secret) {
+  const std::map<std::string, std::string, std::less<>> own{
+      {"COHORT_SERVER", server},
+      {"COHORT_SECRET", hex(secret)},
+      {"COHORT_RANK", std::to_string(rank)},
+      {"COHORT_LOCAL_RANK", std::to_string(rank)},
+  };
   std::vector<std::string> result;
-  for (char** entry = environ; *entry != nullptr; ++entry)
-    if (!std::string_view(*entry).starts_with("COHORT_")) result.emplace_back(*entry);
-  result.push_back("COHORT_SERVER=" + server);
-  result.push_back("COHORT_SECRET=" + hex(secret));
-  result.push_back(fmt::format("COHORT_RANK={}", rank));
-  result.push_back(fmt::format("COHORT_LOCAL_RANK={}", rank));
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view inherited(*entry);
+    if (!own.contains(inherited.substr(0, inherited.find('=')))) result.emplace_back(inherited);
+  }
+  for (const auto& [name, value] : own) result.push_back(fmt::format("{}={}", name, value));
   return result;
 }
 
