@@ -13,10 +13,10 @@ std::uint32_t Connectivity::root(std::uint32_t member) {
   return member;
 }
 
-void Connectivity::unite(std::span<const Member> members) {
-  const std::uint32_t first = root(index(members.front().worker));
+void Connectivity::unite(std::span<const PackedMember> members) {
+  const std::uint32_t first = root(index(members.front().worker()));
   for (const auto& member : members) {
-    const std::uint32_t other = root(index(member.worker));
+    const std::uint32_t other = root(index(member.worker()));
     if (other == first) continue;
     parent_[other] = first;
     --parts_;

@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "policies/synchronisation.h"
+#include "sim/packed_member.h"
 
 namespace cohort {
 
@@ -20,7 +20,7 @@ class Connectivity {
   // `members`: workers and servers.
   explicit Connectivity(std::uint32_t members);
 
-  void join(std::span<const Member> members) {
+  void join(std::span<const PackedMember> members) {
     if (parts_ > 1) unite(members);
   }
   // The slowest live worker has done `steps` steps.
@@ -34,7 +34,7 @@ class Connectivity {
   [[nodiscard]] std::optional<bool> connected() const { return connected_; }
 
  private:
-  void unite(std::span<const Member> members);
+  void unite(std::span<const PackedMember> members);
   void end_window(std::uint64_t steps);
   [[nodiscard]] std::uint32_t root(std::uint32_t member);
 

@@ -5,6 +5,8 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 
 #include "policies/registry.h"
 #include "policies/synchronisation.h"
@@ -20,8 +22,10 @@ class Coordination {
   [[nodiscard]] Time latency() const { return latency_; }
   [[nodiscard]] bool queues() const { return service_ > Time{}; }
 
-  // A message reaches the server, or is to leave it, at `now`; returns when it has been served.
-  Time serve(Time now) { return busy_until_ = std::max(now, busy_until_) + service_; }
+  // Messages reach the server, or are to leave it, at `now`; returns when the last has been served.
+  Time serve(Time now, std::size_t messages = 1) {
+    return busy_until_ = std::max(now, busy_until_) + service_ * static_cast<std::int64_t>(messages);
+  }
 
  private:
   Time latency_, service_;

@@ -35,7 +35,7 @@ class EventQueue {
   };
 
   // Room for `events` pending events at once, so that exactly their memory is taken.
-  void reserve(std::uint32_t events) { heap_.reserve(kRoot + events); }
+  void reserve(std::uint32_t events) { heap_.reserve((kRoot + events + kArity - 1) / kArity * kArity); }
   // Slots 0..slots-1 may be scheduled. Only grows.
   void grow(std::uint32_t slots) { position_.resize(slots, kNone); }
   [[nodiscard]] std::uint32_t slots() const { return static_cast<std::uint32_t>(position_.size()); }
@@ -50,8 +50,8 @@ class EventQueue {
     fill_vacancy();
     const std::uint32_t where = position_[number(slot)];
     if (where == kNone) {
-      heap_.push_back(node);
-      sift_up(end() - 1, node);
+      if (end_ == heap_.size()) heap_.resize(end_ + kArity, kNever);
+      sift_up(end_++, node);
     } else if (node < heap_[where]) {
       sift_up(where, node);
     } else {
@@ -64,9 +64,8 @@ class EventQueue {
     const std::uint32_t where = position_[number(slot)];
     if (where == kNone) return;
     position_[number(slot)] = kNone;
-    const Node last = heap_.back();
-    heap_.pop_back();
-    if (where == end()) return;
+    const Node last = take_last();
+    if (where == end_) return;
     if (where > kRoot && last < heap_[parent_of(where)]) {
       sift_up(where, last);
     } else {
@@ -75,7 +74,7 @@ class EventQueue {
   }
   [[nodiscard]] bool pending(Slot slot) const { return position_[number(slot)] != kNone; }
   [[nodiscard]] bool empty() const { return size() == 0; }
-  [[nodiscard]] std::uint32_t size() const { return end() - kRoot - (vacant_ ? 1 : 0); }
+  [[nodiscard]] std::uint32_t size() const { return end_ - kRoot - (vacant_ ? 1 : 0); }
 
   // The earliest event; the queue is not empty.
   [[nodiscard]] Entry top() {
@@ -87,7 +86,7 @@ class EventQueue {
   template <class Visit>
   void for_each_rising(std::uint32_t depths, Visit visit) const {
     std::uint32_t where = kRoot;
-    for (std::uint32_t depth = 1; depth <= depths && first_child(where) + kArity <= end(); ++depth) {
+    for (std::uint32_t depth = 1; depth <= depths && first_child(where) < end_; ++depth) {
       where = least_of_four(first_child(where));
       visit(depth, heap_[where].slot());
     }
@@ -119,11 +118,14 @@ class EventQueue {
   void fill_vacancy() {
     if (!vacant_) return;
     vacant_ = false;
-    const Node last = heap_.back();
-    heap_.pop_back();
-    if (end() > kRoot) sift_down(kRoot, last);
+    const Node last = take_last();
+    if (end_ > kRoot) sift_down(kRoot, last);
   }
-  [[nodiscard]] std::uint32_t end() const { return static_cast<std::uint32_t>(heap_.size()); }
+  Node take_last() {
+    const Node last = heap_[--end_];
+    heap_[end_] = kNever;
+    return last;
+  }
   static std::uint32_t first_child(std::uint32_t where) { return (where - kRoot + 1) * kArity; }
   static std::uint32_t parent_of(std::uint32_t where) { return where / kArity - 1 + kRoot; }
   static std::uint32_t number(Slot slot) { return static_cast<std::uint32_t>(slot); }
@@ -148,16 +150,8 @@ class EventQueue {
     return heap_[right] < heap_[left] ? right : left;
   }
   void sift_down(std::uint32_t where, const Node& node) {
-    for (;;) {
-      const std::uint32_t first = first_child(where);
-      if (first >= end()) break;
-      std::uint32_t least = first;
-      if (first + kArity <= end()) {
-        least = least_of_four(first);
-      } else {
-        for (std::uint32_t child = first + 1; child < end(); ++child)
-          if (heap_[child] < heap_[least]) least = child;
-      }
+    for (std::uint32_t first; (first = first_child(where)) < end_;) {
+      const std::uint32_t least = least_of_four(first);
       if (!(heap_[least] < node)) break;
       put(where, heap_[least]);
       where = least;
@@ -165,8 +159,11 @@ class EventQueue {
     put(where, node);
   }
 
-  using Heap = std::vector<Node, CacheLineAllocator<Node>>;
-  Heap heap_ = Heap(kRoot);  // the first event is at kRoot
+  static constexpr Node kNever{INT64_MAX, UINT64_MAX};
+
+  // From kRoot to end_, then kNever to the end of the last event's siblings at least: a family is always four.
+  std::vector<Node, CacheLineAllocator<Node>> heap_{kArity, kNever, CacheLineAllocator<Node>{}};
+  std::uint32_t end_ = kRoot;
   bool vacant_ = false;  // the first place is free since the last pop; the next new event takes it
   std::vector<std::uint32_t> position_;  // of each slot in the heap, or kNone
 };

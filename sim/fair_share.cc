@@ -67,40 +67,36 @@ std::uint32_t FairShare::number_of(double capacity) {
   return known->second;
 }
 
-ActivityIndex FairShare::add(std::span<const Load> loads) {
+ActivityIndex FairShare::prepare(std::span<const Load> loads) {
   if (loads.empty()) throw ContractError("fair share: an activity needs a load");
   const auto number = take_activity();
+  activities_[number] = {.first_block = take_blocks(number, loads), .live = true};
+  return ActivityIndex{number};
+}
+
+void FairShare::begin(ActivityIndex prepared) {
+  const auto number = static_cast<std::uint32_t>(prepared);
   LowestLevel lowest;
   bool shares = false;
-  std::uint32_t first = kNone;
-  std::uint32_t current = kNone;
-  std::uint32_t place = kBlock;
-  for (const auto& load : loads) {
-    if (place == kBlock || blocks_[current].weight != load.weight) {
-      const auto fresh = take_block(number, load.weight);
-      (first == kNone ? first : blocks_[current].next_block) = fresh;
-      current = fresh;
-      place = 0;
+  for (auto at = activities_[number].first_block; at != kNone; at = blocks_[at].next_block) {
+    auto& block = blocks_[at];
+    for (std::uint32_t place = 0; place < kBlock && block.link[place] != kNone; ++place) {
+      auto& link = links_[block.link[place]];
+      block.next[place] = link.users;
+      if (link.users != kNone) {
+        shares = true;
+        mark_shared(owner(link.users));
+      }
+      link.users = at * kBlock + place;
+      lowest.include(capacities_[link.capacity], block.weight);
     }
-    auto& block = blocks_[current];
-    auto& link = links_[raw(load.link)];
-    block.link[place] = raw(load.link);
-    block.next[place] = link.users;
-    if (link.users != kNone) {
-      shares = true;
-      mark_shared(owner(link.users));
-    }
-    link.users = current * kBlock + place++;
-    lowest.include(capacities_[link.capacity], load.weight);
   }
   auto& activity = activities_[number];
-  activity = {.rate = lowest.value(),
-              .first_block = first,
-              .live = true,
-              .changed = true,
-              .shares = shares};
+  activity.rate = lowest.value();
+  activity.begun = true;
+  activity.changed = true;
+  activity.shares = shares;
   touch(number);
-  return ActivityIndex{number};
 }
 
 void FairShare::remove(ActivityIndex removed) {
@@ -113,7 +109,7 @@ void FairShare::remove(ActivityIndex removed) {
     for_each_load(activity, [&](const Block& block, std::uint32_t place, std::uint32_t incidence) {
       unlink(block.link[place], incidence);
     });
-  } else {
+  } else if (activity.begun) {
     for_each_load(activity, [&](const Block& block, std::uint32_t place, std::uint32_t) {
       links_[block.link[place]].users = kNone;
     });
@@ -163,6 +159,23 @@ std::uint32_t FairShare::take_activity() {
   const auto number = free_activities_.back();
   free_activities_.pop_back();
   return number;
+}
+
+// The loads as a chain of blocks; returns its first.
+std::uint32_t FairShare::take_blocks(std::uint32_t owner, std::span<const Load> loads) {
+  std::uint32_t first = kNone;
+  std::uint32_t current = kNone;
+  std::uint32_t place = kBlock;
+  for (const auto& load : loads) {
+    if (place == kBlock || blocks_[current].weight != load.weight) {
+      const auto fresh = take_block(owner, load.weight);
+      (first == kNone ? first : blocks_[current].next_block) = fresh;
+      current = fresh;
+      place = 0;
+    }
+    blocks_[current].link[place++] = raw(load.link);
+  }
+  return first;
 }
 
 std::uint32_t FairShare::take_block(std::uint32_t owner, double weight) {

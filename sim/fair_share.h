@@ -47,8 +47,15 @@ class FairShare {
   [[nodiscard]] std::size_t link_count() const { return links_.size(); }
 
   // At least one load, else ContractError. Indices of removed activities are reused.
-  ActivityIndex add(std::span<const Load> loads);
-  // ContractError when there is no such activity.
+  ActivityIndex add(std::span<const Load> loads) {
+    const auto activity = prepare(loads);
+    begin(activity);
+    return activity;
+  }
+  // The same in two steps: a prepared activity holds its loads, but uses no link before it begins.
+  ActivityIndex prepare(std::span<const Load> loads);
+  void begin(ActivityIndex activity);
+  // Of one that may not have begun yet. ContractError when there is no such activity.
   void remove(ActivityIndex activity);
 
   // Solves what add, remove and set_capacity have touched since the last call. Returns the
@@ -99,6 +106,7 @@ class FairShare {
     double rate = 0;
     std::uint32_t first_block = kNone;
     bool live : 1 = false;
+    bool begun : 1 = false;
     bool changed : 1 = false;  // its rate is to be reported
     bool touched : 1 = false;  // is among touched_
     bool shares : 1 = false;   // may share a link; false: surely alone on all, rate is known
@@ -131,6 +139,7 @@ class FairShare {
   void for_each_load(const Activity& activity, Visit visit) const;
 
   std::uint32_t take_activity();
+  std::uint32_t take_blocks(std::uint32_t owner, std::span<const Load> loads);
   std::uint32_t take_block(std::uint32_t owner, double weight);
   void give_back_blocks(const Activity& activity);
   void touch(std::uint32_t activity);

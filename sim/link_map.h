@@ -52,6 +52,19 @@ class LinkMap {
   [[nodiscard]] LinkIndex port_in(WorkerId member) const {
     return at(port(member) + directions_ - 1);
   }
+  // Those of all workers of a node.
+  struct Ports {
+    std::uint32_t first_port, first_worker, directions;
+    [[nodiscard]] LinkIndex out(WorkerId worker) const {
+      return at(first_port + (index(worker) - first_worker) * directions);
+    }
+    [[nodiscard]] LinkIndex in(WorkerId worker) const {
+      return at(first_port + (index(worker) - first_worker) * directions + directions - 1);
+    }
+  };
+  [[nodiscard]] Ports ports_of(std::uint32_t node) const {
+    return {first_port_[node], index(topology_.first_worker_on(node)), directions_};
+  }
   [[nodiscard]] LinkIndex bus(std::uint32_t node) const { return at(first_port_[node]); }
 
   [[nodiscard]] std::optional<LinkIndex> core() const { return core_; }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "policies/errors.h"
 #include "policies/prefetch.h"
@@ -27,14 +28,6 @@ TransferPlanner::Options planner_options(const Options& options) {
   return out;
 }
 
-std::vector<Time> base_times(const Scenario& scenario, std::uint32_t workers) {
-  const auto& factors = scenario.cluster.compute_factor;
-  std::vector<Time> base(workers, scenario.workload.compute);
-  for (std::size_t i = 0; i < factors.size(); ++i)
-    if (factors[i] != 1) base[i] = from_seconds_up(seconds(base[i]) * factors[i]);
-  return base;
-}
-
 // The share of a step's own work after which its gradients begin to move (SEMANTICS 3, overlap).
 double early_share(const Scenario& scenario) {
   const auto& workload = scenario.workload;
@@ -55,7 +48,7 @@ Simulation::Simulation(const Scenario& scenario, const SimulateOptions& options)
       coordination_(scenario.policy->where, scenario.cluster.coordination_latency, scenario.cluster.coordination_service),
       report_(coordination_.queues() || scenario.workload.interference > 0 ? Time{} : coordination_.latency()),
       computation_(queue_, topology_.workers(), scenario.workload.interference, report_),
-      step_times_(base_times(scenario, topology_.workers()), scenario.stragglers, topology_, scenario.seed),
+      step_times_(base_times(scenario), scenario.stragglers, topology_, scenario.seed),
       progress_(topology_.workers()),
       connectivity_(topology_.workers() + topology_.servers()),
       early_share_(early_share(scenario)),
@@ -129,13 +122,13 @@ void Simulation::expect(std::uint32_t depth, const ExtraSlot& extra) const {
     prefetch(reinterpret_cast<const char*>(&sync) + sizeof(Sync) / 2);
     return;
   }
-  if (depth == 3) return prefetch(sync.members.data());
-  if (sync.phase == Phase::Transfer) network_.expect(sync.activity, depth == 1);
-  if (sync.members.size() > kMost) return;
-  for (const auto& member : sync.members) {
-    if (member.role == Role::Server) continue;
-    if (depth == 2) prefetch(&workers_[index(member.worker)]);
-    policy_.expect(member.worker, depth == 1);
+  if (depth == 3) return prefetch(sync.members().data());
+  if (sync.phase == Phase::Transfer) network_.expect(sync.transfer, depth == 1);
+  if (sync.members().size() > kMost) return;
+  for (const auto member : sync.members()) {
+    if (member.role() == Role::Server) continue;
+    if (depth == 2) prefetch(&workers_[index(member.worker())]);
+    policy_.expect(member.worker(), depth == 1);
   }
 }
 
@@ -156,7 +149,7 @@ void Simulation::dispatch(Slot slot) {
   } else {
     const ExtraSlot extra = extras_[i - workers_.size()];
     if (extra.kind == Extra::Sync) {
-      sync_event(static_cast<std::uint32_t>(extra.number));
+      sync_event(syncs_[extra.number]);
     } else {
       dispatch_extra(extra, slot);
     }
@@ -213,7 +206,7 @@ void Simulation::say_goodbye() {
 
 void Simulation::fold_open_intervals() {
   for (const auto& sync : syncs_)
-    if (!sync.members.empty()) account(sync, now_);
+    for (const auto member : sync.members()) account(sync, member, now_);
   for (std::uint32_t worker = 0; worker < workers_.size(); ++worker) {
     const Worker& state = workers_[worker];
     if (state.state == State::Ended) continue;
@@ -278,6 +271,15 @@ Slot Simulation::new_slot(Extra kind, std::uint64_t number) {
   free_slots_.pop_back();
   extras_[static_cast<std::uint32_t>(slot) - workers_.size()] = {kind, number};
   return slot;
+}
+
+std::vector<Time> base_times(const Scenario& scenario) {
+  const auto& factors = scenario.cluster.compute_factor;
+  const auto& gpus = scenario.cluster.gpus_per_node;
+  std::vector<Time> base(std::accumulate(gpus.begin(), gpus.end(), 0U), scenario.workload.compute);
+  for (std::size_t i = 0; i < factors.size(); ++i)
+    if (factors[i] != 1) base[i] = from_seconds_up(seconds(base[i]) * factors[i]);
+  return base;
 }
 
 ResultRow simulate(const Scenario& scenario, const SimulateOptions& options) {

@@ -10,17 +10,19 @@
 #include <deque>
 #include <memory>
 #include <optional>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
+#include <boost/container/small_vector.hpp>
+
 #include "policies/checked_policy.h"
 #include "policies/communicator_cache.h"
-#include "policies/sync_table.h"
 #include "sim/computation.h"
 #include "sim/connectivity.h"
 #include "sim/coordination.h"
 #include "sim/event_queue.h"
-#include "sim/kept_plans.h"
+#include "sim/packed_member.h"
 #include "sim/progress.h"
 #include "sim/scenario.h"
 #include "sim/statistics.h"
@@ -45,7 +47,7 @@ class Simulation {
     Time mark{};
     std::uint32_t step = 0;  // steps done, so also the number of the one in work
     std::uint32_t tie = 0;   // of this step's events
-    std::uint32_t sync = 0;  // its blocking synchronisation + 1, or 0
+    Slot sync{};             // of its blocking synchronisation, or 0
     std::uint16_t live = 0;  // live synchronisations that it is in
     State state = State::Computing;
     bool synchronised : 1 = false;     // a blocking synchronisation of this step is done
@@ -58,28 +60,33 @@ class Simulation {
   enum class Phase : std::uint8_t { Fixed, Transfer, Local, AwaitCompute, Tail };
 
   struct Sync {
+    static constexpr std::size_t kInPlace = 6;  // members
+
     SyncId id{};
-    Time start{};                  // effect of the policy's start, communicator set-up included
-    Time coordination{};           // the two trips of the last member, and set-up
-    Time fixed{};                  // of all stages so far
-    Time local{};                  // of the current stage
-    Time last_compute_end{};       // early: of the members
+    Time start{};             // effect of the policy's start, communicator set-up included
+    Time coordination{};      // the two trips of the last member, and set-up
+    Time fixed{};             // of all stages so far
+    Time last_compute_end{};  // early: of the members
     double inter_node_bytes = 0;
     double intra_node_bytes = 0;
-    std::vector<Member> members;
+    boost::container::small_vector<PackedMember, kInPlace> list;  // of members; empty: it is not live
     CommunicatorCache::List communicator{};
-    ActivityIndex activity{};
+    ActivityIndex transfer{};     // of the current stage, if it moves something
+    Slot slot{};                  // its own for good
     std::uint32_t tie = 0;
-    std::uint32_t plan = KeptPlans::kNone;  // until the last transfer begins, if there was a place
-    std::uint32_t blocked = 0;     // blocking members
-    std::uint32_t computing = 0;   // early members that still compute
-    std::uint32_t stage = 0;
+    std::uint32_t computing = 0;  // early members that still compute
+    std::uint8_t stage = 0;
     SyncKind kind = SyncKind::GroupMean;
     Phase phase = Phase::Fixed;
-    bool early = false;            // at least one member reported ready early
-    bool moves = false;            // the current stage has a transfer
-    bool last_stage = true;
+    bool early : 1 = false;       // at least one member reported ready early
+    bool blocks : 1 = false;      // at least one member
+    bool moves : 1 = false;       // the current stage has a transfer
+    bool averages : 1 = false;    // the current stage ends with the members' local mean
+    bool last_stage : 1 = true;
+
+    [[nodiscard]] std::span<const PackedMember> members() const { return {list.data(), list.size()}; }
   };
+  static_assert(sizeof(Sync) == 128);  // two cache lines
 
   enum class Extra : std::uint8_t { Sync, Timer, LinkSwitch, Loss };
   struct ExtraSlot {
@@ -125,29 +132,33 @@ class Simulation {
   void step_done(std::uint32_t worker);
   void leave(std::uint32_t worker);
   void lose(std::uint32_t worker);
-  void spent(std::uint32_t worker, Spent how, Time begin, Time end, const Sync* sync = nullptr);
+  void spent(std::uint32_t worker, Spent how, Time begin, Time end, const Sync* sync = nullptr) {
+    if (begin == end) return;
+    statistics_.spent(how, begin, end);
+    if (observers_.timeline) show(worker, how, begin, end, sync);
+  }
+  void show(std::uint32_t worker, Spent how, Time begin, Time end, const Sync* sync) const;
 
   // simulation_syncs.cc
   void start(const Action& action);
-  void enter(Sync& sync, std::uint32_t number);
-  void take_effect(Sync& sync);
-  [[nodiscard]] const TransferPlan& plan(Sync& sync);
-  [[nodiscard]] const TransferPlan& plan_of(const Sync& sync);
-  void drop_plan(Sync& sync);
-  void begin_fixed(std::uint32_t number, const TransferPlan& plan);
-  void sync_event(std::uint32_t number);
-  void begin_transfer(std::uint32_t number);
+  void enter(Sync& sync, std::span<const Member> members);
+  void take_effect(Sync& sync, std::span<const Member> members);
+  void begin_stage(Sync& sync);
+  void sync_event(Sync& sync);
+  void begin_transfer(Sync& sync);
   void end_transfer(Sync& sync);
-  void stage_done(std::uint32_t number);
-  void finish(std::uint32_t number);
-  void done(std::uint32_t number);
-  void fail(std::uint32_t number);
-  void account(const Sync& sync, Time end);
-  void leave_members(Sync& sync);
-  void retire(std::uint32_t number);
+  void stage_done(Sync& sync);
+  void finish(Sync& sync);
+  void done(Sync& sync);
+  void fail(Sync& sync);
+  void account(const Sync& sync, PackedMember member, Time end);
+  std::size_t leave_members(Sync& sync);
+  void retire(Sync& sync);
   [[nodiscard]] Time tail(const Sync& sync);
-  [[nodiscard]] std::uint32_t new_sync();
-  [[nodiscard]] Slot slot_of(std::uint32_t sync) const { return sync_slots_[sync]; }
+  [[nodiscard]] Sync& new_sync();
+  [[nodiscard]] Sync& sync_at(Slot slot) {
+    return syncs_[extras_[static_cast<std::uint32_t>(slot) - workers_.size()].number];
+  }
 
   const Scenario& scenario_;
   SimulateOptions observers_;
@@ -177,7 +188,6 @@ class Simulation {
   std::vector<Worker> workers_;
   std::vector<Time> drawn_;                 // by worker, of a ComputingLate one; empty when steps are not observed
   std::deque<Sync> syncs_;
-  std::vector<Slot> sync_slots_;            // of each sync
   std::vector<std::uint32_t> free_syncs_;
   std::vector<ExtraSlot> extras_;           // slots from the number of workers on
   std::vector<Slot> free_slots_;
@@ -187,8 +197,7 @@ class Simulation {
   std::uint32_t idle_events_ = 0;           // pending events that keep no run alive: link switches and losses to come
   std::vector<std::uint32_t> leavers_;      // to be told to the policy after the current actions
   Actions actions_;
-  KeptPlans plans_;
-  TransferPlan scratch_plan_;
+  TransferPlan plan_;                       // the last that was made
 };
 
 }  // namespace cohort

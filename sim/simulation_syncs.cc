@@ -9,28 +9,31 @@
 namespace cohort {
 
 void Simulation::start(const Action& action) {
-  const std::uint32_t number = new_sync();
-  Sync& sync = syncs_[number];
+  Sync& sync = new_sync();
   const auto members = actions_.members(action);
   sync.id = action.sync;
   sync.kind = action.sync_kind;
-  sync.members.assign(members.begin(), members.end());
   sync.tie = ties_.next();
-  enter(sync, number);
-  take_effect(sync);
-  begin_fixed(number, plan(sync));
+  enter(sync, members);
+  take_effect(sync, members);
+  planner_.plan(sync.kind, sync.members(), scenario_.workload.payload, plan_);
+  sync.inter_node_bytes = plan_.inter_node_bytes;
+  sync.intra_node_bytes = plan_.intra_node_bytes;
+  begin_stage(sync);
 }
 
 // Marks the members and finds how long the request of the last one was under way.
-void Simulation::enter(Sync& sync, std::uint32_t number) {
+void Simulation::enter(Sync& sync, std::span<const Member> members) {
   Time last_arrived{-1}, last_trip{};
-  for (const auto& member : sync.members) {
+  sync.list.reserve(members.size());
+  for (const auto& member : members) {
+    sync.list.emplace_back(member);
     if (member.role == Role::Server) continue;
     Worker& state = workers_[index(member.worker)];
     ++state.live;
     if (member.role != Role::Blocking) continue;
-    ++sync.blocked;
-    state.sync = number + 1;
+    sync.blocks = true;
+    state.sync = sync.slot;
     if (state.state == State::ComputingLate) {
       sync.early = true;
       ++sync.computing;
@@ -41,19 +44,19 @@ void Simulation::enter(Sync& sync, std::uint32_t number) {
     }
   }
   if (sync.early) last_trip = Time{};
-  if (last_arrived.count() >= 0 && last_arrived < now_) statistics_.conflict();
+  if (sync.blocks && last_arrived < now_) statistics_.conflict();
   sync.coordination = last_trip;
 }
 
-void Simulation::take_effect(Sync& sync) {
+void Simulation::take_effect(Sync& sync, std::span<const Member> members) {
   Time effect = now_;
   if (!coordination_.immediate()) {
-    for (const auto& member : sync.members)
-      if (member.role != Role::Server) effect = coordination_.serve(now_);
-    effect += coordination_.latency();
+    const auto is_worker = [](const Member& member) { return member.role != Role::Server; };
+    const auto told = coordination_.queues() ? std::ranges::count_if(members, is_worker) : 0;
+    effect = coordination_.serve(now_, static_cast<std::size_t>(told)) + coordination_.latency();
   }
   if (communicators_ && sync.kind == SyncKind::GroupMean) {
-    const auto lease = communicators_->acquire(sync.members);
+    const auto lease = communicators_->acquire(members);
     sync.communicator = lease.list;
     if (!lease.hit) effect += scenario_.cluster.communicator_setup;
   }
@@ -61,160 +64,136 @@ void Simulation::take_effect(Sync& sync) {
   sync.coordination += effect - now_;
 }
 
-const TransferPlan& Simulation::plan(Sync& sync) {
-  sync.plan = plans_.take();
-  TransferPlan& plan = sync.plan == KeptPlans::kNone ? scratch_plan_ : plans_.at(sync.plan);
-  planner_.plan(sync.kind, sync.members, scenario_.workload.payload, plan);
-  sync.inter_node_bytes = plan.inter_node_bytes;
-  sync.intra_node_bytes = plan.intra_node_bytes;
-  return plan;
-}
-
-// Valid until the next plan. A plan that found no place to be kept is made again.
-const TransferPlan& Simulation::plan_of(const Sync& sync) {
-  if (sync.plan != KeptPlans::kNone) return plans_.at(sync.plan);
-  planner_.plan(sync.kind, sync.members, scenario_.workload.payload, scratch_plan_);
-  return scratch_plan_;
-}
-
-void Simulation::drop_plan(Sync& sync) {
-  plans_.give_back(sync.plan);
-  sync.plan = KeptPlans::kNone;
-}
-
-void Simulation::begin_fixed(std::uint32_t number, const TransferPlan& plan) {
-  Sync& sync = syncs_[number];
-  const Stage& stage = plan.stages[sync.stage];
-  sync.local = stage.local;
+// By plan_, which is the synchronisation's.
+void Simulation::begin_stage(Sync& sync) {
+  const Stage& stage = plan_.stages[sync.stage];
+  sync.averages = stage.local > Time{};
   sync.moves = stage.amount > 0;
-  sync.last_stage = sync.stage + 1 == plan.stages.size();
+  sync.last_stage = sync.stage + 1U == plan_.stages.size();
+  if (sync.moves) sync.transfer = transfers_.prepare(sync.slot, sync.tie, plan_.loads_of(stage), stage.amount);
+  plan_.trim();
   Time fixed = stage.latency;
-  if (sync.stage == 0 && sync.blocked > 0) fixed += scenario_.workload.drain;
+  if (sync.stage == 0 && sync.blocks) fixed += scenario_.workload.drain;
   sync.fixed += fixed;
   sync.phase = Phase::Fixed;
-  queue_.schedule(slot_of(number), std::max(now_, sync.stage == 0 ? sync.start : now_) + fixed, sync.tie);
+  queue_.schedule(sync.slot, std::max(now_, sync.stage == 0 ? sync.start : now_) + fixed, sync.tie);
 }
 
-void Simulation::sync_event(std::uint32_t number) {
-  Sync& sync = syncs_[number];
+void Simulation::sync_event(Sync& sync) {
   switch (sync.phase) {
     case Phase::Fixed:
-      return sync.moves ? begin_transfer(number) : stage_done(number);
+      return sync.moves ? begin_transfer(sync) : stage_done(sync);
     case Phase::Transfer:
       end_transfer(sync);
-      return stage_done(number);
+      return stage_done(sync);
     case Phase::Local:
-      return finish(number);
+      return finish(sync);
     case Phase::Tail:
-      return done(number);
+      return done(sync);
     case Phase::AwaitCompute:
       return;
   }
 }
 
-void Simulation::begin_transfer(std::uint32_t number) {
-  Sync& sync = syncs_[number];
-  const TransferPlan& plan = plan_of(sync);
-  const Stage& stage = plan.stages[sync.stage];
+void Simulation::begin_transfer(Sync& sync) {
   sync.phase = Phase::Transfer;
-  sync.activity = transfers_.begin(slot_of(number), sync.tie, plan.loads_of(stage), stage.amount, now_);
-  if (sync.last_stage) drop_plan(sync);
+  transfers_.begin(sync.transfer, now_);
   if (!computation_.interferes()) return;
-  for (const auto& member : sync.members)
-    if (member.role != Role::Server) computation_.transfer_began(index(member.worker), now_);
+  for (const auto member : sync.members())
+    if (member.role() != Role::Server) computation_.transfer_began(index(member.worker()), now_);
 }
 
 void Simulation::end_transfer(Sync& sync) {
-  transfers_.end(sync.activity);
+  transfers_.end(sync.transfer);
   if (!computation_.interferes()) return;
-  for (const auto& member : sync.members)
-    if (member.role != Role::Server) computation_.transfer_ended(index(member.worker), now_);
+  for (const auto member : sync.members())
+    if (member.role() != Role::Server) computation_.transfer_ended(index(member.worker()), now_);
 }
 
-void Simulation::stage_done(std::uint32_t number) {
-  Sync& sync = syncs_[number];
+void Simulation::stage_done(Sync& sync) {
   if (!sync.last_stage) {
     ++sync.stage;
-    return begin_fixed(number, plan_of(sync));
+    planner_.plan(sync.kind, sync.members(), scenario_.workload.payload, plan_);
+    return begin_stage(sync);
   }
-  if (sync.local == Time{}) return finish(number);
-  sync.fixed += sync.local;
+  if (!sync.averages) return finish(sync);
+  const Time local = planner_.local_mean(scenario_.workload.payload);
+  sync.fixed += local;
   sync.phase = Phase::Local;
-  queue_.schedule(slot_of(number), now_ + sync.local, sync.tie);
+  queue_.schedule(sync.slot, now_ + local, sync.tie);
 }
 
 // All stages are over; an overlapped one also waits for its members' computation and for the last bucket.
-void Simulation::finish(std::uint32_t number) {
-  Sync& sync = syncs_[number];
+void Simulation::finish(Sync& sync) {
   if (sync.computing > 0) {
     sync.phase = Phase::AwaitCompute;
     return;
   }
   const Time earliest = sync.early ? sync.last_compute_end + tail(sync) : now_;
-  if (earliest <= now_) return done(number);
+  if (earliest <= now_) return done(sync);
   sync.phase = Phase::Tail;
-  queue_.schedule(slot_of(number), earliest, sync.tie);
+  queue_.schedule(sync.slot, earliest, sync.tie);
 }
 
 Time Simulation::tail(const Sync& sync) {
-  planner_.plan(sync.kind, sync.members, scenario_.workload.payload / scenario_.workload.buckets, scratch_plan_);
-  return from_seconds_up(planner_.lone_seconds_now(scratch_plan_));
+  planner_.plan(sync.kind, sync.members(), scenario_.workload.payload / scenario_.workload.buckets, plan_);
+  return from_seconds_up(planner_.lone_seconds_now(plan_));
 }
 
-void Simulation::done(std::uint32_t number) {
-  Sync& sync = syncs_[number];
-  statistics_.synchronised(sync.members.size(), sync.blocked, sync.fixed, sync.inter_node_bytes,
-                           sync.intra_node_bytes);
-  connectivity_.join(sync.members);
-  account(sync, now_);
-  leave_members(sync);
+void Simulation::done(Sync& sync) {
+  connectivity_.join(sync.members());
+  const std::size_t blocked = leave_members(sync);
+  statistics_.synchronised(sync.members().size(), blocked, sync.fixed, sync.inter_node_bytes, sync.intra_node_bytes);
   const SyncId id = sync.id;
   const Time took = now_ - sync.start;
-  retire(number);
+  retire(sync);
   deliver(Event::done(now_, id, took));
 }
 
-void Simulation::fail(std::uint32_t number) {
-  Sync& sync = syncs_[number];
-  if (sync.phase == Phase::Transfer) end_transfer(sync);
-  queue_.cancel(slot_of(number));
-  account(sync, now_);
+void Simulation::fail(Sync& sync) {
+  if (sync.phase == Phase::Transfer) {
+    end_transfer(sync);
+  } else if (sync.phase == Phase::Fixed && sync.moves) {
+    transfers_.end(sync.transfer);
+  }
+  queue_.cancel(sync.slot);
   leave_members(sync);
   const SyncId id = sync.id;
-  retire(number);
+  retire(sync);
   deliver(Event::failed(now_, id));
 }
 
-// Splits each blocking member's time since its ready into wait, coordination and synchronisation.
-void Simulation::account(const Sync& sync, Time end) {
-  for (const auto& member : sync.members) {
-    if (member.role == Role::Server) continue;
-    const std::uint32_t worker = index(member.worker);
-    if (member.role != Role::Blocking) {
-      if (observers_.timeline && end > sync.start)
-        observers_.timeline->background(worker, sync.id, sync.members, sync.start, end);
-      continue;
-    }
-    Worker& state = workers_[worker];
-    if (state.state == State::ComputingLate) continue;
-    const Time since = state.since;
-    const Time start = std::clamp(sync.start, since, end);
-    const Time asked = std::max(since, start - sync.coordination);
-    spent(worker, Spent::Wait, since, asked);
-    spent(worker, Spent::Coordinate, asked, start);
-    if (end > start) spent(worker, Spent::Sync, start, end, &sync);
-    state.since = end;
+// Splits a blocking member's time since its ready into wait, coordination and synchronisation.
+void Simulation::account(const Sync& sync, PackedMember member, Time end) {
+  const std::uint32_t worker = index(member.worker());
+  if (member.role() != Role::Blocking) {
+    if (member.role() != Role::Server && observers_.timeline && end > sync.start)
+      observers_.timeline->background(worker, sync.id, sync.members(), sync.start, end);
+    return;
   }
+  Worker& state = workers_[worker];
+  if (state.state == State::ComputingLate) return;
+  const Time since = state.since;
+  const Time start = std::clamp(sync.start, since, end);
+  const Time asked = std::max(since, start - sync.coordination);
+  spent(worker, Spent::Wait, since, asked);
+  spent(worker, Spent::Coordinate, asked, start);
+  spent(worker, Spent::Sync, start, end, &sync);
+  state.since = end;
 }
 
-void Simulation::leave_members(Sync& sync) {
-  for (const auto& member : sync.members) {
-    if (member.role == Role::Server) continue;
-    const std::uint32_t worker = index(member.worker);
+// Returns how many it blocked.
+std::size_t Simulation::leave_members(Sync& sync) {
+  std::size_t blocked = 0;
+  for (const auto member : sync.members()) {
+    account(sync, member, now_);
+    if (member.role() == Role::Server) continue;
+    const std::uint32_t worker = index(member.worker());
     Worker& state = workers_[worker];
     --state.live;
-    if (member.role == Role::Blocking) {
-      state.sync = 0;
+    if (member.role() == Role::Blocking) {
+      ++blocked;
+      state.sync = Slot{};
       state.synchronised = true;
       state.mark = now_;
     }
@@ -224,30 +203,33 @@ void Simulation::leave_members(Sync& sync) {
     }
   }
   if (communicators_ && sync.kind == SyncKind::GroupMean) communicators_->release(sync.communicator);
+  return blocked;
 }
 
-std::uint32_t Simulation::new_sync() {
+Simulation::Sync& Simulation::new_sync() {
   if (free_syncs_.empty()) {
-    const auto number = static_cast<std::uint32_t>(syncs_.size());
-    syncs_.emplace_back();
-    sync_slots_.push_back(new_slot(Extra::Sync, number));
-    return number;
+    const auto number = syncs_.size();
+    Sync& sync = syncs_.emplace_back();
+    sync.slot = new_slot(Extra::Sync, number);
+    return sync;
   }
-  const std::uint32_t number = free_syncs_.back();
+  Sync& sync = syncs_[free_syncs_.back()];
   free_syncs_.pop_back();
-  return number;
+  sync.fixed = Time{};
+  sync.last_compute_end = Time{};
+  sync.computing = 0;
+  sync.stage = 0;
+  sync.early = false;
+  sync.blocks = false;
+  return sync;
 }
 
 // Keeps the member list of a small synchronisation for the next one; that of a huge one is given back.
-void Simulation::retire(std::uint32_t number) {
+void Simulation::retire(Sync& sync) {
   constexpr std::size_t kHuge = 1024;
-  Sync& sync = syncs_[number];
-  drop_plan(sync);
-  Sync fresh;
-  if (sync.members.capacity() <= kHuge) fresh.members.swap(sync.members);
-  fresh.members.clear();
-  sync = std::move(fresh);
-  free_syncs_.push_back(number);
+  sync.list.clear();
+  if (sync.list.capacity() > kHuge) sync.list.shrink_to_fit();
+  free_syncs_.push_back(static_cast<std::uint32_t>(extras_[static_cast<std::uint32_t>(sync.slot) - workers_.size()].number));
 }
 
 }  // namespace cohort

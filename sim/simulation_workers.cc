@@ -88,10 +88,10 @@ void Simulation::late_compute_ended(std::uint32_t worker) {
   if (state.release_pending) {
     state.release_pending = false;
     resume(worker, now_);
-  } else if (state.sync != 0) {
-    Sync& sync = syncs_[state.sync - 1];
+  } else if (state.sync != Slot{}) {
+    Sync& sync = sync_at(state.sync);
     sync.last_compute_end = now_;
-    if (--sync.computing == 0 && sync.phase == Phase::AwaitCompute) finish(state.sync - 1);
+    if (--sync.computing == 0 && sync.phase == Phase::AwaitCompute) finish(sync);
   }
 }
 
@@ -176,10 +176,10 @@ void Simulation::lose(std::uint32_t worker) {
   connectivity_.stop();
   queue_.cancel(Slot{worker});
   computation_.end(worker);
-  std::vector<std::uint32_t> broken;
-  for (std::uint32_t i = 0; i < syncs_.size(); ++i)
-    if (std::ranges::any_of(syncs_[i].members, [&](const Member& member) { return index(member.worker) == worker; }))
-      broken.push_back(i);
+  const auto is_it = [worker](PackedMember member) { return index(member.worker()) == worker; };
+  std::vector<Sync*> broken;
+  for (Sync& sync : syncs_)
+    if (std::ranges::any_of(sync.members(), is_it)) broken.push_back(&sync);
   if (reports(state)) computed(worker, state.since + state.mark);
   const bool computing = state.state == State::Computing || state.state == State::ComputingLate;
   if (computing) spent(worker, Spent::Compute, state.since, now_);
@@ -187,16 +187,13 @@ void Simulation::lose(std::uint32_t worker) {
   state.leaving = false;
   progress_.remove(state.step);
   deliver(Event::lost(now_, WorkerId{worker}));
-  for (const auto sync : broken) fail(sync);
+  for (Sync* sync : broken) fail(*sync);
   state.state = State::Ended;
 }
 
-void Simulation::spent(std::uint32_t worker, Spent how, Time begin, Time end, const Sync* sync) {
-  if (begin == end) return;
-  statistics_.spent(how, begin, end);
-  if (!observers_.timeline) return;
+void Simulation::show(std::uint32_t worker, Spent how, Time begin, Time end, const Sync* sync) const {
   if (sync) {
-    observers_.timeline->synchronised(worker, sync->id, sync->members, begin, end);
+    observers_.timeline->synchronised(worker, sync->id, sync->members(), begin, end);
   } else {
     observers_.timeline->interval(worker, how, begin, end);
   }

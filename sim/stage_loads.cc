@@ -89,8 +89,10 @@ void StageLoads::inside(std::span<const WorkerId> run, bool closed) {
     cross(links_.bus(node_of(run.front())), static_cast<double>(hops));
     return;
   }
+  const auto ports = links_.ports_of(node_of(run.front()));
   for (std::size_t i = 0; i < hops; ++i) {
-    hop_inside(run[i], run[i + 1 == run.size() ? 0 : i + 1], 1);
+    cross(ports.out(run[i]), 1);
+    cross(ports.in(run[i + 1 == run.size() ? 0 : i + 1]), 1);
   }
 }
 

@@ -23,10 +23,9 @@ class Statistics {
   // A worker spent [begin, end) in this way.
   void spent(Spent how, Time begin, Time end) {
     const auto which = static_cast<std::size_t>(how);
-    whole_[which] += static_cast<double>((end - begin).count());
-    const Time from = std::max(begin, t0_);
-    const Time to = std::min(end, t1_);
-    window_[which] += static_cast<double>(std::max<std::int64_t>(0, (to - from).count()));
+    const auto length = static_cast<double>((end - begin).count());
+    whole_[which] += length;
+    window_[which] += begin >= t0_ && end <= t1_ ? length : length_inside(begin, end);
   }
   void step_done(Time now) {
     ++steps_;
@@ -54,6 +53,11 @@ class Statistics {
   void fill(ResultRow& row, Time end) const;
 
  private:
+  [[nodiscard]] double length_inside(Time begin, Time end) const {
+    const Time inside = std::min(end, t1_) - std::max(begin, t0_);
+    return static_cast<double>(std::max<std::int64_t>(0, inside.count()));
+  }
+
   static constexpr Time kNever{std::numeric_limits<std::int64_t>::max()};
   using Split = std::array<double, 4>;
 

@@ -5,6 +5,8 @@
 #include <iterator>
 #include <ostream>
 
+#include "sim/packed_member.h"
+
 namespace cohort {
 namespace {
 
@@ -32,21 +34,21 @@ void Timeline::interval(std::uint32_t worker, Spent how, Time begin, Time end) {
   if (end > begin) intervals_.push_back({.begin = begin, .end = end, .worker = worker, .how = how});
 }
 
-void Timeline::synchronised(std::uint32_t worker, SyncId sync, std::span<const Member> members, Time begin, Time end) {
+void Timeline::synchronised(std::uint32_t worker, SyncId sync, std::span<const PackedMember> members, Time begin, Time end) {
   add(worker, sync, members, begin, end, false);
 }
 
-void Timeline::background(std::uint32_t worker, SyncId sync, std::span<const Member> members, Time begin, Time end) {
+void Timeline::background(std::uint32_t worker, SyncId sync, std::span<const PackedMember> members, Time begin, Time end) {
   add(worker, sync, members, begin, end, true);
 }
 
-void Timeline::add(std::uint32_t worker, SyncId sync, std::span<const Member> members, Time begin, Time end,
+void Timeline::add(std::uint32_t worker, SyncId sync, std::span<const PackedMember> members, Time begin, Time end,
                    bool background) {
   // Members of one synchronisation are recorded one after another, so its list is kept once.
   const bool again = !intervals_.empty() && intervals_.back().member_count > 0 && intervals_.back().sync == index(sync);
   const auto first = again ? intervals_.back().first_member : static_cast<std::uint32_t>(members_.size());
   if (!again)
-    for (const auto& member : members) members_.push_back(index(member.worker));
+    for (const auto& member : members) members_.push_back(index(member.worker()));
   intervals_.push_back({.begin = begin,
                         .end = end,
                         .sync = index(sync),

@@ -14,12 +14,14 @@
 
 namespace cohort {
 
+class PackedMember;  // sim/packed_member.h
+
 class Timeline {
  public:
   void interval(std::uint32_t worker, Spent how, Time begin, Time end);
-  void synchronised(std::uint32_t worker, SyncId sync, std::span<const Member> members, Time begin, Time end);
+  void synchronised(std::uint32_t worker, SyncId sync, std::span<const PackedMember> members, Time begin, Time end);
   // A sync of `worker` in the background or as the passive side, on a track of its own.
-  void background(std::uint32_t worker, SyncId sync, std::span<const Member> members, Time begin, Time end);
+  void background(std::uint32_t worker, SyncId sync, std::span<const PackedMember> members, Time begin, Time end);
 
   void write(std::ostream& out, const Topology& topology) const;
 
@@ -32,7 +34,7 @@ class Timeline {
     Spent how = Spent::Compute;
     bool background = false;
   };
-  void add(std::uint32_t worker, SyncId sync, std::span<const Member> members, Time begin, Time end, bool background);
+  void add(std::uint32_t worker, SyncId sync, std::span<const PackedMember> members, Time begin, Time end, bool background);
 
   std::vector<Interval> intervals_;
   std::vector<std::uint32_t> members_;  // of all syncs, one stretch after another

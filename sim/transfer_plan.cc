@@ -12,8 +12,9 @@
 namespace cohort {
 namespace {
 
-// From here on the room for two loads a member is reserved: doubling would take twice the memory.
-constexpr std::size_t kLargeRing = 1024;
+// From here on the room for the loads is reserved, because doubling would take twice the memory,
+// and given back after use.
+constexpr std::size_t kLarge = 1024;
 
 // Bus bandwidth factors of nccl-tests: the share of the payload that each hop of a ring carries.
 double all_reduce_factor(std::size_t members) {
@@ -33,10 +34,10 @@ void clear(TransferPlan& plan) {
 }
 
 // The one member whose role is, or is not, `role`.
-const Member& only_member(std::span<const Member> members, Role role, bool is) {
-  const Member* found = nullptr;
+const PackedMember& only_member(std::span<const PackedMember> members, Role role, bool is) {
+  const PackedMember* found = nullptr;
   for (const auto& member : members) {
-    if ((member.role == role) != is) continue;
+    if ((member.role() == role) != is) continue;
     if (found != nullptr) throw ContractError("transfer plan: too many members of one role");
     found = &member;
   }
@@ -45,6 +46,10 @@ const Member& only_member(std::span<const Member> members, Role role, bool is) {
 }
 
 }  // namespace
+
+void TransferPlan::trim() {
+  if (loads.capacity() > kLarge) loads = {};
+}
 
 TransferPlanner::TransferPlanner(const ClusterSpec& cluster, const Topology& topology,
                                  const Options& options, FairShare& network)
@@ -56,7 +61,7 @@ TransferPlanner::TransferPlanner(const ClusterSpec& cluster, const Topology& top
   }
 }
 
-void TransferPlanner::plan(SyncKind kind, std::span<const Member> members, double bytes,
+void TransferPlanner::plan(SyncKind kind, std::span<const PackedMember> members, double bytes,
                            TransferPlan& out) {
   if (members.empty() || !(bytes >= 0) || !std::isfinite(bytes)) {
     throw ContractError("transfer plan: no members, or an impossible payload");
@@ -76,7 +81,8 @@ void TransferPlanner::plan(SyncKind kind, std::span<const Member> members, doubl
   }
 }
 
-void TransferPlanner::group_mean(std::span<const Member> members, double bytes, TransferPlan& out) {
+void TransferPlanner::group_mean(std::span<const PackedMember> members, double bytes,
+                                 TransferPlan& out) {
   order_ring(members);
   if (ring_.size() < 2) {
     out.stages.emplace_back();
@@ -87,20 +93,32 @@ void TransferPlanner::group_mean(std::span<const Member> members, double bytes, 
   } else {
     collective(collective_, bytes, out);
   }
-  add_local_mean(bytes, out);
+  out.stages.back().local = local_mean(bytes);
 }
 
 // Workers are numbered node by node, so the order of numbers is the order of nodes.
-void TransferPlanner::order_ring(std::span<const Member> members) {
-  ring_.clear();
-  bool in_order = true;
-  for (const auto& member : members) {
-    in_order = in_order && (ring_.empty() || ring_.back() < member.worker);
-    ring_.push_back(member.worker);
+void TransferPlanner::order_ring(std::span<const PackedMember> members) {
+  auto first = index(members.front().worker());
+  auto last = first;
+  for (const auto member : members) {
+    first = std::min(first, index(member.worker()));
+    last = std::max(last, index(member.worker()));
   }
-  if (!in_order) std::sort(ring_.begin(), ring_.end());
-  if (links_.topology().is_server(ring_.back())) {
+  if (links_.topology().is_server(WorkerId{last})) {
     throw ContractError("transfer plan: a server has no place in a group mean");
+  }
+  ring_.clear();
+  if (last - first < 64) return order_close_ring(members, first);
+  for (const auto member : members) ring_.push_back(member.worker());
+  if (!std::ranges::is_sorted(ring_)) std::ranges::sort(ring_);
+}
+
+// Members within 64 numbers, which is most groups, are ordered by setting bits: nothing to compare.
+void TransferPlanner::order_close_ring(std::span<const PackedMember> members, std::uint32_t first) {
+  std::uint64_t present = 0;
+  for (const auto member : members) present |= std::uint64_t{1} << (index(member.worker()) - first);
+  for (; present != 0; present &= present - 1) {
+    ring_.push_back(WorkerId{first + static_cast<std::uint32_t>(std::countr_zero(present))});
   }
 }
 
@@ -118,7 +136,7 @@ void TransferPlanner::collective(Collective kind, double bytes, TransferPlan& ou
 }
 
 void TransferPlanner::ring(double bytes, TransferPlan& out) {
-  if (ring_.size() > kLargeRing) out.loads.reserve(out.loads.size() + 2 * ring_.size() + 1);
+  if (ring_.size() > kLarge) out.loads.reserve(out.loads.size() + 2 * ring_.size() + 1);
   StageLoads loads(links_, out.loads);
   loads.ring(ring_);
   close_stage(loads, 2 * (ring_.size() - 1), all_reduce_factor(ring_.size()) * bytes, out);
@@ -189,35 +207,36 @@ std::uint32_t TransferPlanner::equal_members_per_node() const {
   return static_cast<std::uint32_t>(on_first);
 }
 
-void TransferPlanner::pair_mean(std::span<const Member> members, double bytes, TransferPlan& out) {
+void TransferPlanner::pair_mean(std::span<const PackedMember> members, double bytes,
+                                TransferPlan& out) {
   if (members.size() != 2) throw ContractError("transfer plan: a pair has two members");
   StageLoads loads(links_, out.loads);
-  loads.hop(members[0].worker, members[1].worker, 1);
-  loads.hop(members[1].worker, members[0].worker, 1);
+  loads.hop(members[0].worker(), members[1].worker(), 1);
+  loads.hop(members[1].worker(), members[0].worker(), 1);
   close_stage(loads, 1, bytes, out);
-  add_local_mean(bytes, out);
+  out.stages.back().local = local_mean(bytes);
 }
 
-void TransferPlanner::neighbour_mix(std::span<const Member> members, double bytes,
+void TransferPlanner::neighbour_mix(std::span<const PackedMember> members, double bytes,
                                     TransferPlan& out) {
-  const auto reader = only_member(members, Role::Source, false).worker;
+  const auto reader = only_member(members, Role::Source, false).worker();
   StageLoads loads(links_, out.loads);
   for (const auto& member : members) {
-    if (member.role == Role::Source) loads.hop(member.worker, reader, 1);
+    if (member.role() == Role::Source) loads.hop(member.worker(), reader, 1);
   }
   close_stage(loads, 1, members.size() > 1 ? bytes : 0, out);
-  add_local_mean(bytes, out);
+  out.stages.back().local = local_mean(bytes);
 }
 
-void TransferPlanner::server_exchange(std::span<const Member> members, bool push, double bytes,
-                                      TransferPlan& out) {
-  const auto worker = only_member(members, Role::Server, false).worker;
+void TransferPlanner::server_exchange(std::span<const PackedMember> members, bool push,
+                                      double bytes, TransferPlan& out) {
+  const auto worker = only_member(members, Role::Server, false).worker();
   const auto servers = members.size() - 1;
   StageLoads loads(links_, out.loads);
   for (const auto& member : members) {
-    if (member.role != Role::Server) continue;
-    const auto from = push ? worker : member.worker;
-    const auto to = push ? member.worker : worker;
+    if (member.role() != Role::Server) continue;
+    const auto from = push ? worker : member.worker();
+    const auto to = push ? member.worker() : worker;
     loads.hop(from, to, 1.0 / static_cast<double>(servers));
   }
   close_stage(loads, 1, servers > 0 ? bytes : 0, out);
@@ -236,10 +255,9 @@ void TransferPlanner::close_stage(StageLoads& loads, std::uint64_t steps, double
   out.intra_node_bytes += loads.hops_inside_nodes() * amount;
 }
 
-void TransferPlanner::add_local_mean(double bytes, TransferPlan& out) const {
-  if (!memory_bandwidth_) return;
-  const double ns = std::ceil(3e9 * bytes / *memory_bandwidth_);
-  out.stages.back().local = Time{static_cast<Time::rep>(ns)};
+Time TransferPlanner::local_mean(double bytes) const {
+  if (!memory_bandwidth_) return Time::zero();
+  return Time{static_cast<Time::rep>(std::ceil(3e9 * bytes / *memory_bandwidth_))};
 }
 
 double TransferPlanner::lone_seconds(const TransferPlan& plan) const {

@@ -22,6 +22,7 @@
 #include "sim/cluster.h"
 #include "sim/fair_share.h"
 #include "sim/link_map.h"
+#include "sim/packed_member.h"
 
 namespace cohort {
 
@@ -48,6 +49,8 @@ struct TransferPlan {
   [[nodiscard]] std::span<const Load> loads_of(const Stage& stage) const {
     return {loads.data() + stage.first_load, stage.load_count};
   }
+  // Gives the loads of a huge plan back, once they have been used.
+  void trim();
 };
 
 class TransferPlanner {
@@ -62,7 +65,7 @@ class TransferPlanner {
 
   // The plan of one synchronisation of `bytes` payload; `members` in any order. `out` is
   // overwritten. ContractError on members that do not fit the kind.
-  void plan(SyncKind kind, std::span<const Member> members, double bytes, TransferPlan& out);
+  void plan(SyncKind kind, std::span<const PackedMember> members, double bytes, TransferPlan& out);
 
   // Lone duration of a plan: fixed terms plus amount over the lone rate of each stage (links at
   // their nominal capacity).
@@ -74,13 +77,18 @@ class TransferPlanner {
   // graph of links: of all links that end at the node.
   void slow_nic(std::uint32_t node, double factor) { links_.slow_nic(node, factor); }
 
- private:
-  void group_mean(std::span<const Member> members, double bytes, TransferPlan& out);
-  void pair_mean(std::span<const Member> members, double bytes, TransferPlan& out);
-  void neighbour_mix(std::span<const Member> members, double bytes, TransferPlan& out);
-  void server_exchange(std::span<const Member> members, bool push, double bytes, TransferPlan& out);
+  // What Stage::local is, where there is one: 3 passes over the payload; 0 when memory is free.
+  [[nodiscard]] Time local_mean(double bytes) const;
 
-  void order_ring(std::span<const Member> members);
+ private:
+  void group_mean(std::span<const PackedMember> members, double bytes, TransferPlan& out);
+  void pair_mean(std::span<const PackedMember> members, double bytes, TransferPlan& out);
+  void neighbour_mix(std::span<const PackedMember> members, double bytes, TransferPlan& out);
+  void server_exchange(std::span<const PackedMember> members, bool push, double bytes,
+                       TransferPlan& out);
+
+  void order_ring(std::span<const PackedMember> members);
+  void order_close_ring(std::span<const PackedMember> members, std::uint32_t first);
   void collective(Collective kind, double bytes, TransferPlan& out);
   void ring(double bytes, TransferPlan& out);
   void tree(double bytes, TransferPlan& out);
@@ -91,7 +99,6 @@ class TransferPlanner {
 
   // Ends a stage of `steps` times the slowest hop's latency.
   void close_stage(StageLoads& loads, std::uint64_t steps, double amount, TransferPlan& out) const;
-  void add_local_mean(double bytes, TransferPlan& out) const;
   // `capacity`: of a link, nominal or present.
   using Capacity = double (LinkMap::*)(LinkIndex) const;
   [[nodiscard]] double lone_rate(std::span<const Load> loads, Capacity capacity) const;

@@ -6,13 +6,18 @@
 
 namespace cohort {
 
-ActivityIndex Transfers::begin(Slot slot, std::uint32_t tie, std::span<const Load> loads, double amount, Time now) {
-  const ActivityIndex activity = network_.add(loads);
+ActivityIndex Transfers::prepare(Slot slot, std::uint32_t tie, std::span<const Load> loads, double amount) {
+  const ActivityIndex activity = network_.prepare(loads);
   const auto i = static_cast<std::size_t>(activity);
   if (i >= flows_.size()) flows_.resize(i + 1);
-  flows_[i] = {.remaining = amount, .rate = 0, .updated = now, .slot = slot, .tie = tie};
-  dirty_ = true;
+  flows_[i] = {.remaining = amount, .rate = 0, .updated = {}, .slot = slot, .tie = tie};
   return activity;
+}
+
+void Transfers::begin(ActivityIndex activity, Time now) {
+  network_.begin(activity);
+  flows_[static_cast<std::size_t>(activity)].updated = now;
+  dirty_ = true;
 }
 
 void Transfers::end(ActivityIndex activity) {

@@ -18,9 +18,11 @@ class Transfers {
   // Both outlive this.
   Transfers(EventQueue& queue, FairShare& network) : queue_(queue), network_(network) {}
 
-  // `amount` > 0 bytes start to move over `loads`; `slot` gets its end as an event with this tie key, once settled.
-  [[nodiscard]] ActivityIndex begin(Slot slot, std::uint32_t tie, std::span<const Load> loads, double amount, Time now);
-  // Forgets the transfer, ended or broken off; its links are free from now on.
+  // `amount` > 0 bytes are to move over `loads`, but not yet; `slot` will get their end as an event with this tie key.
+  [[nodiscard]] ActivityIndex prepare(Slot slot, std::uint32_t tie, std::span<const Load> loads, double amount);
+  // A prepared transfer starts to move; its end is scheduled once settled.
+  void begin(ActivityIndex activity, Time now);
+  // Forgets the transfer, ended, broken off or not begun; its links are free from now on.
   void end(ActivityIndex activity);
   // Capacities have changed.
   void touch() { dirty_ = true; }

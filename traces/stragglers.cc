@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "policies/errors.h"
@@ -48,14 +49,11 @@ struct Check {
   }
 };
 
-// Rounded up to the next ns, with the guard of from_seconds_up().
+// Rounded up to the next ns, with the guard of from_seconds_up(). Time::max(): longer than a Time
+// can hold.
 Time ns_up(double ns) {
   const double whole = std::ceil(ns * (1 - 1e-14));
-  if (!(whole < 0x1p63)) {
-    throw InputError("stragglers",
-                     "a drawn step takes more than 292 years; draw less extreme times");
-  }
-  return Time{static_cast<std::int64_t>(whole)};
+  return whole < 0x1p63 ? Time{static_cast<std::int64_t>(whole)} : Time::max();
 }
 
 Time recorded(const Replay& replay, std::uint32_t entity, std::uint64_t step) {
@@ -98,57 +96,75 @@ std::optional<std::string> misfit(const Replay& replay, std::uint32_t entities,
   return std::nullopt;
 }
 
-// Adds what one model draws for one step of one worker.
+// What the models add to one step of one worker.
+struct StepTimes::Sum {
+  double extra = 0;  // of (factor - 1)
+  double added_ns = 0;
+};
+
+// Adds what one model draws for consecutive steps of one worker.
 struct StepTimes::Draw {
   Model& model;
   std::uint64_t seed;
   std::uint32_t number;  // of the model
   std::uint32_t worker;
   std::uint32_t entity;
-  std::uint64_t step;
-  double& extra;  // sum of (factor - 1)
-  double& added_ns;
+  std::uint64_t first;  // step
+  std::span<Sum> sums;
 
   [[nodiscard]] Stream stream(Purpose purpose, std::uint64_t at) const {
     return {seed, purpose, entity, at, number};
   }
+  // Calls add(step, sum) for each step.
+  template <class Add>
+  void for_each(Add add) const {
+    for (std::size_t i = 0; i < sums.size(); ++i) add(first + i, sums[i]);
+  }
 
   void operator()(const Bernoulli& bernoulli) const {
-    if (stream(Purpose::Slowdown, step).uniform() < bernoulli.probability) {
-      extra += bernoulli.factor - 1;
-    }
+    for_each([&](std::uint64_t step, Sum& sum) {
+      const double u = stream(Purpose::Slowdown, step).uniform();
+      if (u < bernoulli.probability) sum.extra += bernoulli.factor - 1;
+    });
   }
   void operator()(const Fixed& fixed) const {
-    if (model.slow[worker]) extra += fixed.factor - 1;
+    if (!model.slow[worker]) return;
+    for_each([&](std::uint64_t, Sum& sum) { sum.extra += fixed.factor - 1; });
   }
   void operator()(const Burst& burst) const {
     Chain& chain = model.chains[worker];
-    if (step < chain.step) throw ContractError("a worker's steps were drawn out of order");
-    while (chain.step < step) {
-      const double u = stream(Purpose::Slowdown, ++chain.step).uniform();
-      chain.slow = chain.slow ? !(u < burst.leave) : u < burst.enter;
-    }
-    if (chain.slow) extra += burst.factor - 1;
+    if (first < chain.step) throw ContractError("a worker's steps were drawn out of order");
+    for_each([&](std::uint64_t step, Sum& sum) {
+      while (chain.step < step) {
+        const double u = stream(Purpose::Slowdown, ++chain.step).uniform();
+        chain.slow = chain.slow ? !(u < burst.leave) : u < burst.enter;
+      }
+      if (chain.slow) sum.extra += burst.factor - 1;
+    });
   }
   void operator()(const Lognormal& jitter) const {
-    Stream draws = stream(Purpose::Jitter, step);
-    extra += std::exp(jitter.sigma * (kNormal(draws) - jitter.sigma / 2)) - 1;
+    for_each([&](std::uint64_t step, Sum& sum) {
+      Stream draws = stream(Purpose::Jitter, step);
+      sum.extra += std::exp(jitter.sigma * (kNormal(draws) - jitter.sigma / 2)) - 1;
+    });
   }
   void operator()(const ShiftedExponential& jitter) const {
-    added_ns +=
-        static_cast<double>(jitter.mean.count()) * stream(Purpose::Jitter, step).exponential();
+    for_each([&](std::uint64_t step, Sum& sum) {
+      const double drawn = stream(Purpose::Jitter, step).exponential();
+      sum.added_ns += static_cast<double>(jitter.mean.count()) * drawn;
+    });
   }
   void operator()(const Pareto& jitter) const {
-    const double u = stream(Purpose::Jitter, step).uniform_positive();
-    added_ns += static_cast<double>(jitter.scale.count()) * std::pow(u, -1 / jitter.shape);
+    for_each([&](std::uint64_t step, Sum& sum) {
+      const double u = stream(Purpose::Jitter, step).uniform_positive();
+      sum.added_ns += static_cast<double>(jitter.scale.count()) * std::pow(u, -1 / jitter.shape);
+    });
   }
   void operator()(const Replay& replay) const {
-    const Time time = recorded(replay, entity, step);
-    if (replay.as == Replay::As::Factor) {
-      extra +=
-          static_cast<double>(time.count()) / static_cast<double>(replay.trace->median().count()) -
-          1;
-    }
+    const auto median = static_cast<double>(replay.trace->median().count());
+    for_each([&](std::uint64_t step, Sum& sum) {
+      sum.extra += static_cast<double>(recorded(replay, entity, step).count()) / median - 1;
+    });
   }
 };
 
@@ -174,6 +190,11 @@ StepTimes::StepTimes(std::vector<Time> base, std::vector<StragglerSpec> models,
     }
     models_.push_back(std::move(model));
   }
+  const auto replays = [](const StragglerSpec& spec) {
+    return std::holds_alternative<Replay>(spec.model);
+  };
+  const bool may_end = std::ranges::any_of(models_, replays, &Model::spec);
+  if (topology.workers() <= kMostAhead && !may_end) ahead_.resize(topology.workers());
 }
 
 std::uint32_t StepTimes::entity(Scope scope, WorkerId worker) const {
@@ -200,29 +221,36 @@ std::vector<bool> StepTimes::slow_workers(const Fixed& fixed, Scope scope) const
   return slow;
 }
 
-Time StepTimes::operator()(WorkerId worker, std::uint64_t step) {
-  double extra = 0;
-  double added_ns = 0;
+void StepTimes::draw(WorkerId worker, std::uint64_t first, std::span<Time> out) {
+  std::array<Sum, kAhead> room;
+  const std::span<Sum> sums(room.data(), out.size());
   for (std::uint32_t number = 0; number < models_.size(); ++number) {
     Model& model = models_[number];
-    const std::uint32_t drawn_for =
-        model.spec.scope == Scope::Worker ? index(worker) : entity(model.spec.scope, worker);
-    const Draw draw{model, seed_, number, index(worker), drawn_for, step, extra, added_ns};
-    // The common models apart, so that their draws are inlined.
-    if (const auto* bernoulli = std::get_if<Bernoulli>(&model.spec.model)) {
-      draw(*bernoulli);
-    } else if (const auto* lognormal = std::get_if<Lognormal>(&model.spec.model)) {
-      draw(*lognormal);
-    } else if (replays_seconds(model.spec)) {
-      return recorded(std::get<Replay>(model.spec.model), drawn_for, step);
-    } else {
-      std::visit(draw, model.spec.model);
-    }
+    const auto drawn_for = entity(model.spec.scope, worker);
+    std::visit(Draw{model, seed_, number, index(worker), drawn_for, first, sums}, model.spec.model);
   }
   const Time base = base_[base_.size() == 1 ? 0 : index(worker)];
-  if (extra == 0 && added_ns == 0) return base;
-  const double factor = std::max(kLeastFactor, 1 + extra);
-  return ns_up(static_cast<double>(base.count()) * factor + added_ns);
+  for (std::size_t i = 0; i < out.size(); ++i) out[i] = duration(base, sums[i]);
+}
+
+Time StepTimes::duration(Time base, const Sum& sum) {
+  if (sum.extra == 0 && sum.added_ns == 0) return base;
+  const double factor = std::max(kLeastFactor, 1 + sum.extra);
+  return ns_up(static_cast<double>(base.count()) * factor + sum.added_ns);
+}
+
+Time StepTimes::draw_one(WorkerId worker, std::uint64_t step) {
+  if (models_.size() == 1 && replays_seconds(models_.front().spec)) {
+    const StragglerSpec& spec = models_.front().spec;
+    return recorded(std::get<Replay>(spec.model), entity(spec.scope, worker), step);
+  }
+  Time time{};
+  draw(worker, step, {&time, 1});
+  return time;
+}
+
+void StepTimes::refuse_endless() {
+  throw InputError("stragglers", "a drawn step takes more than 292 years; draw less extreme times");
 }
 
 std::optional<Time> LinkSwitches::hold(std::uint32_t node, std::uint64_t number) const {

@@ -9,9 +9,11 @@
 // stragglers change bandwidths over simulated time and are drawn here too.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <variant>
@@ -88,9 +90,22 @@ class StepTimes {
 
   // Throws InputError past the end of a trace without `repeat`, or when a drawn time exceeds 292
   // years; ContractError when a worker goes back in its steps.
-  [[nodiscard]] Time operator()(WorkerId worker, std::uint64_t step);
+  [[nodiscard]] Time operator()(WorkerId worker, std::uint64_t step) {
+    const Time time = ahead_.empty() ? draw_one(worker, step) : ahead(worker, step);
+    if (time == Time::max()) [[unlikely]]
+      refuse_endless();
+    return time;
+  }
 
  private:
+  // In a run of at most kMostAhead workers so many steps of a worker are drawn at once: faster, and
+  // a draw does not depend on when it is made. Not from a recorded trace, which may end.
+  static constexpr std::uint32_t kAhead = 8;
+  static constexpr std::uint32_t kMostAhead = 1024;
+  struct Ahead {
+    std::uint64_t block = UINT64_MAX;  // the steps from block * kAhead on; none yet
+    std::array<Time, kAhead> times{};
+  };
   struct Chain {
     std::uint64_t step = 0;
     bool slow = false;
@@ -100,13 +115,27 @@ class StepTimes {
     std::vector<bool> slow;     // by worker; Fixed only
     std::vector<Chain> chains;  // by worker, each on its entity's draws; Burst only
   };
+  struct Sum;
   struct Draw;
 
+  [[nodiscard]] Time ahead(WorkerId worker, std::uint64_t step) {
+    Ahead& ahead = ahead_[index(worker)];
+    if (ahead.block != step / kAhead) {
+      draw(worker, step / kAhead * kAhead, ahead.times);
+      ahead.block = step / kAhead;
+    }
+    return ahead.times[step % kAhead];
+  }
+  [[nodiscard]] Time draw_one(WorkerId worker, std::uint64_t step);
+  void draw(WorkerId worker, std::uint64_t first, std::span<Time> out);
+  [[nodiscard]] static Time duration(Time base, const Sum& sum);
+  [[noreturn]] static void refuse_endless();
   [[nodiscard]] std::uint32_t entity(Scope scope, WorkerId worker) const;
   [[nodiscard]] std::vector<bool> slow_workers(const Fixed& fixed, Scope scope) const;
 
   std::vector<Time> base_;  // one entry when all workers have the same
   std::vector<Model> models_;
+  std::vector<Ahead> ahead_;  // by worker; empty when each step is drawn when it is asked
   const Topology* topology_;
   std::uint64_t seed_;
 };

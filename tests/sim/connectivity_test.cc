@@ -7,9 +7,9 @@
 namespace cohort {
 namespace {
 
-std::vector<Member> group(std::initializer_list<std::uint32_t> workers) {
-  std::vector<Member> members;
-  for (const auto worker : workers) members.push_back({.worker = WorkerId{worker}});
+std::vector<PackedMember> group(std::initializer_list<std::uint32_t> workers) {
+  std::vector<PackedMember> members;
+  for (const auto worker : workers) members.emplace_back(Member{.worker = WorkerId{worker}});
   return members;
 }
 

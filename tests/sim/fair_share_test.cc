@@ -215,6 +215,21 @@ TEST_CASE("fair share: a change leaves other components alone") {
   CHECK(sorted(share.solve()) == std::vector{first, second});
 }
 
+TEST_CASE("fair share: a prepared activity uses no link before it begins, and may be removed") {
+  FairShare share;
+  const Loads loads{{share.add_link(12), 1}};
+  const auto running = share.add(loads);
+  const auto prepared = share.prepare(loads);
+  const auto given_up = share.prepare(loads);
+  share.remove(given_up);
+  (void)share.solve();
+  CHECK(share.rate(running) == 12);
+  share.begin(prepared);
+  (void)share.solve();
+  CHECK(share.rate(running) == 6);
+  CHECK(share.rate(prepared) == 6);
+}
+
 TEST_CASE("fair share: an activity added and removed before the solve is not reported") {
   FairShare share;
   const auto link = share.add_link(10);

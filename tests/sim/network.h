@@ -42,7 +42,8 @@ class Network {
 
   [[nodiscard]] TransferPlan plan(SyncKind kind, const std::vector<Member>& members, double bytes) {
     TransferPlan plan;
-    planner_.plan(kind, members, bytes, plan);
+    const std::vector<PackedMember> packed(members.begin(), members.end());
+    planner_.plan(kind, packed, bytes, plan);
     return plan;
   }
   [[nodiscard]] TransferPlan mean(const std::vector<Member>& members, double bytes) {

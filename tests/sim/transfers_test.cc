@@ -18,7 +18,13 @@ struct Rig {
   Rig() { queue.grow(2); }
   ActivityIndex begin(std::uint32_t slot, double amount, Time now) {
     const std::vector<Load> loads = {{link, 1}};
-    return transfers.begin(Slot{slot}, slot, loads, amount, now);
+    return begin_over(loads, slot, amount, now);
+  }
+  ActivityIndex begin_over(const std::vector<Load>& loads, std::uint32_t slot, double amount,
+                           Time now) {
+    const auto transfer = transfers.prepare(Slot{slot}, slot, loads, amount);
+    transfers.begin(transfer, now);
+    return transfer;
   }
 };
 
@@ -36,7 +42,7 @@ TEST_CASE("transfers: a lone transfer ends after its amount over its rate") {
 TEST_CASE("transfers: an end between two ns is rounded up") {
   Rig rig;
   const std::vector<Load> loads = {{rig.link, 3}};
-  (void)rig.transfers.begin(Slot{0}, 0, loads, 100.5, Time{});
+  (void)rig.begin_over(loads, 0, 100.5, Time{});
   rig.transfers.settle(Time{});
   CHECK(rig.queue.pop().at == Time{302});
 }
@@ -72,7 +78,7 @@ TEST_CASE("transfers: on different links they do not feel each other") {
   Rig rig;
   (void)rig.begin(0, 1000, Time{});
   const std::vector<Load> loads = {{rig.other, 1}};
-  (void)rig.transfers.begin(Slot{1}, 0, loads, 500, Time{});
+  (void)rig.begin_over(loads, 1, 500, Time{});
   rig.transfers.settle(Time{});
   CHECK(rig.queue.pop().at == Time{500});
   CHECK(rig.queue.pop().at == Time{1000});

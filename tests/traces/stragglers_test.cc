@@ -213,6 +213,34 @@ TEST_CASE("stragglers: the order in which workers ask changes nothing") {
   CHECK(same);
 }
 
+TEST_CASE("stragglers: a worker of a large run draws what it draws in a small one") {
+  const std::vector<StragglerSpec> models = {{Bernoulli{0.1, 5}},
+                                             {Burst{0.1, 0.3, 2}},
+                                             {Lognormal{0.1}},
+                                             {ShiftedExponential{Time{1'000'000}}}};
+  const Topology large_cluster(500, 4);
+  StepTimes small = step_times(models, 7);
+  StepTimes large(std::vector<Time>(2'000, kBase), models, large_cluster, 7);
+  bool same = true;
+  for (std::uint64_t step = 0; step < 100; ++step) {
+    for (std::uint32_t w = 0; w < kWorkers; ++w) {
+      same = same && small(WorkerId{w}, step) == large(WorkerId{w}, step);
+    }
+  }
+  CHECK(same);
+}
+
+TEST_CASE("stragglers: a time beyond 292 years that the run does not reach is no error") {
+  const Time years{1'000'000'000'000'000'000};
+  StepTimes times({years, years}, {{Bernoulli{0.2, 50}}}, kPair, 1);
+  std::uint64_t reached = 0;
+  const auto until_slow = [&] {
+    while (times(WorkerId{0}, reached) == years) ++reached;
+  };
+  CHECK_THROWS_AS(until_slow(), InputError);
+  CHECK(reached > 0);
+}
+
 TEST_CASE("stragglers: another seed, worker or model draws something else") {
   StepTimes one = step_times({{Lognormal{0.1}}}, 1);
   StepTimes two = step_times({{Lognormal{0.1}}}, 2);
