@@ -53,6 +53,9 @@ struct StepRecord {
   Time stretched{};
 };
 
+// Compute time of each worker's step without slowdown.
+[[nodiscard]] std::vector<Time> base_times(const Scenario& scenario);
+
 struct SimulateOptions {
   ActionLog* log = nullptr;        // gets every event and action
   Timeline* timeline = nullptr;    // gets every interval of every worker
