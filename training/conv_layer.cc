@@ -92,13 +92,17 @@ void ConvLayer<T>::pool(const T* parameters, T* y, std::uint8_t* winners) const 
       const T* above = planes_.data() + c * pixels_ + 2 * row * width;
       const T* below = above + width;
       for (long x = 0; x < out.width; ++x, ++y, ++winners) {
-        const bool right_above = above[2 * x + 1] > above[2 * x];
-        const bool right_below = below[2 * x + 1] > below[2 * x];
-        const T upper = above[2 * x + (right_above ? 1 : 0)];
-        const T lower = below[2 * x + (right_below ? 1 : 0)];
-        const bool is_below = lower > upper;
-        *winners = static_cast<std::uint8_t>(is_below ? 2 + right_below : right_above);
-        *y = (is_below ? lower : upper) + bias[c];
+        T largest = above[2 * x];
+        std::uint8_t winner = 0;
+        const auto challenge = [&](T value, std::uint8_t place) {
+          winner = value > largest ? place : winner;
+          largest = value > largest ? value : largest;
+        };
+        challenge(above[2 * x + 1], 1);
+        challenge(below[2 * x], 2);
+        challenge(below[2 * x + 1], 3);
+        *winners = winner;
+        *y = largest + bias[c];
       }
     }
 }
