@@ -15,7 +15,10 @@ import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 SKIP_MARK = "skipped: "  # a line `skipped: TEST CASE: REASON` of a doctest program (tests/skip.h)
-OPTIONAL = {"simgrid": "comparison with SimGrid: libsimgrid-dev is not installed, or the build is told to leave it out"}
+OPTIONAL = {
+    "simgrid": "comparison with SimGrid: libsimgrid-dev is not installed, or the build is told to leave it out",
+    "mpi": "the mpi backend: no MPI library is installed, or the build is told to leave real runs out",
+}
 
 
 class Count:

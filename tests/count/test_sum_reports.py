@@ -19,7 +19,7 @@ def cases(*outcomes):
     return "<testsuites><testsuite>" + "".join(body[o] for o in outcomes) + "</testsuite></testsuites>"
 
 
-def reports(folder, programs, pytest=None, names=("simgrid",)):
+def reports(folder, programs, pytest=None, names=("simgrid", "mpi")):
     """A reports folder of `programs`: {name: (report or None, exit code or None, log)}."""
     folder.mkdir()
     tests = [{"name": name, "cmd": [f"/build/{name}"]} for name in programs]
@@ -78,7 +78,7 @@ def test_a_case_that_says_it_skipped_is_not_passed(tmp_path):
 
 
 def test_an_optional_program_that_was_not_built_is_one_skip(tmp_path):
-    folder = reports(tmp_path / "r", {"policies": (cases("passed"), 0, "")}, names=())
+    folder = reports(tmp_path / "r", {"policies": (cases("passed"), 0, "")}, names=("mpi",))
     assert total(folder) == ("1 passed, 0 failed, 1 skipped", 0)
 
 
