@@ -47,6 +47,7 @@ struct ControlLink::State {
   std::vector<Message> early;        // came while the clock was measured
   std::optional<std::string> broken;
   bool open = false;
+  bool silent = false;  // no more heartbeats
   std::mutex ending;  // several threads may close
   std::thread thread;
 
@@ -122,7 +123,7 @@ struct ControlLink::State {
   }
 
   void lost(const std::string& why) {
-    heartbeat.cancel();
+    stop_beating();
     if (open) return options.closed(why);
     broken = why;
   }
@@ -130,10 +131,16 @@ struct ControlLink::State {
   void beat() {
     heartbeat.expires_after(options.heartbeat);
     heartbeat.async_wait([this](const error_code& error) {
-      if (error) return;
+      if (error || silent) return;
       send(message::Heartbeat{});
       beat();
     });
+  }
+
+  // A beat that is due is already on its way and cannot be cancelled.
+  void stop_beating() {
+    silent = true;
+    heartbeat.cancel();
   }
 
   void begin() {
@@ -150,7 +157,7 @@ struct ControlLink::State {
     const std::lock_guard lock(ending);
     if (!thread.joinable()) return;
     boost::asio::post(io, [this] {
-      heartbeat.cancel();
+      stop_beating();
       socket->close_when_written(kLinger);
     });
     thread.join();
