@@ -11,6 +11,7 @@
 #include "cli/exit_codes.h"
 #include "cli/program.h"
 #include "cli/row_table.h"
+#include "cli/run.h"
 #include "experiments/version.h"
 
 namespace cohort {
@@ -51,14 +52,19 @@ std::vector<Finding> examine() {
        "apt install python3-pytest"},
       {"SimGrid", has_library("libsimgrid.so"), "comparison of simulated times",
        "apt install libsimgrid-dev"},
-      {"MPI", has_program("mpirun"), "real runs (a later version)",
-       "apt install libopenmpi-dev openmpi-bin"},
-      {"CUDA driver", has_library("libcuda.so.1"), "real runs on GPUs (a later version)",
+      {"real runs", can_run(), "cohort run", "build with -Druntime=enabled"},
+      {"Open MPI in this build", can_run(BackendKind::Mpi), "cohort run --backend mpi",
+       "apt install libopenmpi-dev, then build again"},
+      {"mpirun", has_program("mpirun"), "starting ranks of cohort run --backend mpi",
+       "apt install openmpi-bin"},
+      {"CUDA driver", has_library("libcuda.so.1"), "cohort run --backend nccl",
        "the vendor's GPU driver"},
-      {"NCCL", has_library("libnccl.so.2"), "real runs on GPUs (a later version)",
-       "apt install libnccl2"},
+      {"NCCL", has_library("libnccl.so.2"), "cohort run --backend nccl", "apt install libnccl2"},
+      {"nccl backend, with a GPU", can_run(BackendKind::Nccl), "cohort run --backend nccl",
+       "build where CUDA and NCCL are (meson option root_of_cuda)"},
       {"network namespaces", can_make_network_namespaces(),
-       "a testbed on one machine (a later version)", "run as root"},
+       "runtime/testbed: a cluster on one machine", "run as root"},
+      {"iproute2", has_program("ip"), "runtime/testbed", "apt install iproute2"},
   };
 }
 
@@ -66,8 +72,10 @@ std::vector<Finding> examine() {
 
 int examine_machine() {
   fmt::print("cohort {}, built as C++20 by compiler {}\n", version(), __VERSION__);
-  fmt::print("{} CPUs: simulate and sweep run as many cells at once\n\n",
-             std::thread::hardware_concurrency());
+  fmt::print(
+      "{} CPUs: simulate and sweep run as many cells at once; a real run times well up to as many "
+      "ranks\n\n",
+      std::thread::hardware_concurrency());
   std::vector<std::vector<std::string>> lines{{"what", "here", "for", "to get it"}};
   for (const auto& finding : examine()) {
     lines.push_back({finding.what, finding.there ? "yes" : "no", finding.use,

@@ -42,6 +42,12 @@ std::string text_table(const std::vector<std::vector<std::string>>& lines,
   return result;
 }
 
+std::string runs_json(const std::vector<std::string>& rows) {
+  std::string text;
+  for (const auto& row : rows) text.append(text.empty() ? "" : ",\n").append(row);
+  return fmt::format("{{\"runs\": [\n{}\n]}}\n", text);
+}
+
 std::string row_table(const std::vector<std::string>& rows) {
   std::vector<std::vector<std::string>> lines{{"policy", "seed", "steps/s", "relative", "compute %",
                                                "wait %", "sync %", "coord. %", "inter-node GB",

@@ -10,15 +10,6 @@
 #include "policies/errors.h"
 
 namespace cohort {
-namespace {
-
-void print_json(const std::vector<std::string>& rows) {
-  std::string text;
-  for (const auto& row : rows) text.append(text.empty() ? "" : ",\n").append(row);
-  fmt::print("{{\"runs\": [\n{}\n]}}\n", text);
-}
-
-}  // namespace
 
 int simulate_spec(const SimulateArguments& arguments) {
   if (arguments.timeline && arguments.out.empty()) {
@@ -48,7 +39,7 @@ int simulate_spec(const SimulateArguments& arguments) {
     fmt::print(stderr, "cohort: interrupted; nothing was written\n");
     return kInterrupted;
   }
-  arguments.json ? print_json(report.rows) : fmt::print("{}", row_table(report.rows));
+  fmt::print("{}", arguments.json ? runs_json(report.rows) : row_table(report.rows));
   return report.failed > 0 ? kSomeCellsFailed : kDone;
 }
 

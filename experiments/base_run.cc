@@ -1,5 +1,7 @@
 #include "experiments/base_run.h"
 
+#include <fmt/format.h>
+
 #include "experiments/manifest.h"
 #include "experiments/publication.h"
 #include "experiments/recorder.h"
@@ -24,6 +26,8 @@ class BaseRun {
     if (options_.out) {
       directory_.emplace(*options_.out, version());
       check_same_spec(plan_, *directory_);
+      for (std::size_t i = 0; i < plan_.size(); ++i)
+        parts_.push_back(directory_->path() / fmt::format("events-{}.part", i + 1));
     }
     PoolOptions pool{.jobs = options_.jobs, .stop = options_.stop, .tick = {}};
     if (options_.progress)
@@ -50,12 +54,18 @@ class BaseRun {
       rows_[i] = run_row(scenario, options_.stop);
       return;
     }
-    Recorder recorder(directory_->path(), i, scenario, options_.timeline);
-    rows_[i] = run_row(scenario, options_.stop, recorder.options());
-    recorder.finish(scenario);
+    Recorder recorder(parts_[i], scenario);
+    Timeline timeline;
+    rows_[i] =
+        run_row(scenario, options_.stop,
+                {.log = recorder.log(), .timeline = options_.timeline ? &timeline : nullptr});
+    recorder.finish();
+    if (options_.timeline)
+      write_timeline(directory_->path() / timeline_name(i), timeline, scenario);
   }
-  void clean_up() {
-    if (directory_) remove_parts(directory_->path(), plan_.size());
+  void clean_up() const {
+    std::error_code ignored;
+    for (const auto& part : parts_) std::filesystem::remove(part, ignored);
   }
   BaseRunReport stopped() {
     clean_up();
@@ -78,7 +88,8 @@ class BaseRun {
       if (!journal.rows().contains(row.key)) journal.append(row.key, by_key.at(row.key));
     }
     journal.sync();
-    join_events(directory_->path(), plan_.size());
+    join_files(parts_, directory_->path() / "events.jsonl");
+    clean_up();
     const RunFacts facts{.command = "simulate",
                          .rows = plan_.size(),
                          .computed = plan_.size(),
@@ -95,9 +106,14 @@ class BaseRun {
   std::vector<PlannedRow> plan_;
   std::vector<FinishedRow> rows_;
   std::optional<ResultDirectory> directory_;
+  std::vector<std::filesystem::path> parts_;  // of the event log, by row
 };
 
 }  // namespace
+
+std::string timeline_name(std::size_t row) {
+  return row == 0 ? "timeline.json" : fmt::format("timeline-{}.json", row + 1);
+}
 
 BaseRunReport run_base(const Experiment& experiment, const BaseRunOptions& options) {
   return BaseRun(experiment, options).run();

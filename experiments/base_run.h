@@ -31,6 +31,9 @@ struct BaseRunReport {
   bool stopped = false;
 };
 
+// "timeline.json", "timeline-2.json", ... by the number of the row, from 0.
+[[nodiscard]] std::string timeline_name(std::size_t row);
+
 // Throws as run_sweep does.
 [[nodiscard]] BaseRunReport run_base(const Experiment& experiment, const BaseRunOptions& options);
 

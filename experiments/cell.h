@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "experiments/run_spec.h"
 #include "policies/registry.h"
 #include "sim/scenario.h"
 #include "traces/stragglers.h"
@@ -30,6 +31,7 @@ struct Cell {
   std::vector<std::uint64_t> seeds;
   std::vector<std::uint64_t>
       trace_fingerprints;  // of the contents of recorded traces, in the spec's order
+  RunSpec run;             // of real runs
 
   [[nodiscard]] std::uint32_t workers() const {
     return static_cast<std::uint32_t>(cluster.compute_factor.size());

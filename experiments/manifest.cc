@@ -9,7 +9,6 @@
 #include <thread>
 
 #include "experiments/resolved.h"
-#include "experiments/row_text.h"
 #include "experiments/version.h"
 
 namespace cohort {
@@ -25,6 +24,7 @@ Json resolved_base(const Cell& cell) {
   resolved["policies"] = Json::array();
   for (const auto& policy : cell.policies) resolved["policies"].push_back(resolved_json(policy));
   resolved["seeds"] = cell.seeds;
+  resolved["run"] = resolved_json(cell.run);
   return resolved;
 }
 
@@ -47,6 +47,7 @@ std::string manifest_text(const Experiment& experiment, const RunFacts& facts) {
       {"host", {{"name", host_name()}, {"cpus", std::thread::hardware_concurrency()}}},
       {"spec", experiment.document()},
       {"resolved", resolved_base(experiment.base())}};
+  if (!facts.run.is_null()) manifest["run"] = facts.run;
   return manifest.dump(2, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "experiments/experiment.h"
+#include "experiments/row_text.h"
 
 namespace cohort {
 
@@ -17,6 +18,7 @@ struct RunFacts {
   std::size_t failed = 0;
   unsigned jobs = 1;
   std::chrono::duration<double> wall{};
+  OrderedJson run{};  // of a real run: ranks, hosts, processor time, recordings; null: a simulation
 };
 
 [[nodiscard]] std::string manifest_text(const Experiment& experiment, const RunFacts& facts);

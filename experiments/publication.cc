@@ -38,10 +38,21 @@ void check_same_spec(const std::vector<PlannedRow>& plan, ResultDirectory& direc
           foreign, shown(row["label"]), shown(row["seed"])));
 }
 
+std::vector<PlannedRow> missing_rows(const std::vector<PlannedRow>& plan,
+                                     const Journal::Rows& finished) {
+  std::vector<PlannedRow> missing;
+  std::unordered_set<std::uint64_t> seen;
+  for (const auto& row : plan) {
+    if (!finished.contains(row.key) && seen.insert(row.key).second) missing.push_back(row);
+  }
+  return missing;
+}
+
 Results results_of(const Experiment& experiment, const std::vector<PlannedRow>& plan,
-                   const Journal::Rows& rows, bool columns) {
+                   const Journal::Rows& rows, bool columns, Clock clock) {
   Results results;
-  results.csv = csv_header(columns ? experiment.axes().pointers() : std::vector<std::string>{});
+  results.csv =
+      csv_header(columns ? experiment.axes().pointers() : std::vector<std::string>{}, clock);
   for (const auto& row : plan) {
     const auto settings = columns ? experiment.axes().settings(row.cell) : std::vector<Setting>{};
     const auto& text = rows.at(row.key);

@@ -9,6 +9,7 @@
 #include "experiments/experiment.h"
 #include "experiments/journal.h"
 #include "experiments/result_directory.h"
+#include "experiments/row_text.h"
 #include "experiments/sweep_plan.h"
 
 namespace cohort {
@@ -23,10 +24,15 @@ struct Results {
 // spec.
 void check_same_spec(const std::vector<PlannedRow>& plan, ResultDirectory& directory);
 
+// Rows of the plan that `finished` lacks, each key once.
+[[nodiscard]] std::vector<PlannedRow> missing_rows(const std::vector<PlannedRow>& plan,
+                                                   const Journal::Rows& finished);
+
 // `rows` has every key of the plan. A base-only plan of a spec with a sweep has no columns of
 // settings: `columns` false.
 [[nodiscard]] Results results_of(const Experiment& experiment, const std::vector<PlannedRow>& plan,
-                                 const Journal::Rows& rows, bool columns = true);
+                                 const Journal::Rows& rows, bool columns = true,
+                                 Clock clock = Clock::Simulated);
 
 // Whether all files stand there, these results among them.
 [[nodiscard]] bool is_published(const Results& results, const ResultDirectory& directory);

@@ -7,6 +7,7 @@
 
 #include "experiments/read_cluster.h"
 #include "experiments/read_policies.h"
+#include "experiments/read_run.h"
 #include "experiments/read_stragglers.h"
 
 namespace cohort {
@@ -44,8 +45,8 @@ std::vector<std::uint64_t> read_seeds(const SpecNode& list) {
 Cell read_cell(const Json& document, SpecFiles& files) {
   const SpecNode spec(document);
   spec.only_keys({"name", "cluster", "workload", "stragglers", "policies", "stop", "warmup_steps",
-                  "seeds", "sweep"},
-                 {"measure", "run"});
+                  "seeds", "run", "sweep"},
+                 {"measure"});
   if (const auto name = spec.find("name")) static_cast<void>(name->name());
   Cell cell;
   const auto cluster = spec.need("cluster");
@@ -70,6 +71,7 @@ Cell read_cell(const Json& document, SpecFiles& files) {
     cell.warmup_steps = warmup->count(0, kMostSteps);
   cell.seeds = {1};
   if (const auto seeds = spec.find("seeds")) cell.seeds = read_seeds(*seeds);
+  if (const auto run = spec.find("run")) cell.run = read_run(*run);
   return cell;
 }
 

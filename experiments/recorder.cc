@@ -1,16 +1,10 @@
 #include "experiments/recorder.h"
 
-#include <fmt/format.h>
-
 #include "experiments/file_descriptor.h"
 #include "experiments/resolved.h"
 
 namespace cohort {
 namespace {
-
-std::filesystem::path part(const std::filesystem::path& directory, std::size_t number) {
-  return directory / fmt::format("events-{}.part", number + 1);
-}
 
 Topology topology_of(const Scenario& scenario) {
   return Topology(scenario.cluster.gpus_per_node,
@@ -32,51 +26,36 @@ void check(const std::ios& stream, const std::filesystem::path& path) {
 
 }  // namespace
 
-Recorder::Recorder(const std::filesystem::path& directory, std::size_t number,
-                   const Scenario& scenario, bool timeline)
-    : directory_(directory),
-      number_(number),
-      events_path_(part(directory, number)),
-      events_(events_path_, std::ios::binary | std::ios::trunc),
-      log_(events_) {
-  check(events_, events_path_);
+Recorder::Recorder(std::filesystem::path file, const Scenario& scenario)
+    : file_(std::move(file)), events_(file_, std::ios::binary | std::ios::trunc), log_(events_) {
+  check(events_, file_);
   events_ << head_of(scenario);
-  if (timeline) timeline_.emplace();
 }
 
-SimulateOptions Recorder::options() {
-  return {.log = &log_, .timeline = timeline_ ? &*timeline_ : nullptr};
-}
-
-void Recorder::finish(const Scenario& scenario) {
+void Recorder::finish() {
   events_.flush();
-  check(events_, events_path_);
-  if (!timeline_) return;
-  const auto path =
-      directory_ / (number_ == 0 ? "timeline.json" : fmt::format("timeline-{}.json", number_ + 1));
-  std::ofstream out(path, std::ios::binary | std::ios::trunc);
-  timeline_->write(out, topology_of(scenario));
-  out.flush();
-  check(out, path);
+  check(events_, file_);
 }
 
-void join_events(const std::filesystem::path& directory, std::size_t count) {
-  const auto joined = directory / "events.jsonl.part";
+void write_timeline(const std::filesystem::path& file, const Timeline& timeline,
+                    const Scenario& scenario) {
+  std::ofstream out(file, std::ios::binary | std::ios::trunc);
+  timeline.write(out, topology_of(scenario));
+  out.flush();
+  check(out, file);
+}
+
+void join_files(const std::vector<std::filesystem::path>& parts,
+                const std::filesystem::path& file) {
+  auto joined = file;
+  joined += ".part";
   {
     std::ofstream out(joined, std::ios::binary | std::ios::trunc);
-    for (std::size_t i = 0; i < count; ++i)
-      out << std::ifstream(part(directory, i), std::ios::binary).rdbuf();
+    for (const auto& part : parts) out << std::ifstream(part, std::ios::binary).rdbuf();
     out.flush();
     check(out, joined);
   }
-  std::filesystem::rename(joined, directory / "events.jsonl");
-  remove_parts(directory, count);
-}
-
-void remove_parts(const std::filesystem::path& directory, std::size_t count) {
-  std::error_code ignored;
-  for (std::size_t i = 0; i < count; ++i) std::filesystem::remove(part(directory, i), ignored);
-  std::filesystem::remove(directory / "events.jsonl.part", ignored);
+  std::filesystem::rename(joined, file);
 }
 
 }  // namespace cohort

@@ -1,10 +1,9 @@
-// Files of one recorded run, in parts beside the final files until all runs are done.
+// The event log of one run, in a file of its own until the logs of all runs are joined.
 #pragma once
 
-#include <cstddef>
 #include <filesystem>
 #include <fstream>
-#include <optional>
+#include <vector>
 
 #include "experiments/cell.h"
 #include "sim/scenario.h"
@@ -13,29 +12,28 @@
 
 namespace cohort {
 
-// Records one run. Lives as long as the simulation that it is handed to.
+// Writes a head, {"run": {kind, label, options, seed, gpus_per_node, servers}}, then every event.
+// Lives as long as the run that it is handed to.
 class Recorder {
  public:
-  // `number`: of the row, from 0. Throws EnvironmentError.
-  Recorder(const std::filesystem::path& directory, std::size_t number, const Scenario& scenario,
-           bool timeline);
+  // Throws EnvironmentError.
+  Recorder(std::filesystem::path file, const Scenario& scenario);
 
-  [[nodiscard]] SimulateOptions options();
-  // Flushes, and writes the timeline. Throws EnvironmentError when the disk is full.
-  void finish(const Scenario& scenario);
+  [[nodiscard]] ActionLog* log() { return &log_; }
+  // Flushes. Throws EnvironmentError when the disk is full.
+  void finish();
 
  private:
-  std::filesystem::path directory_;
-  std::size_t number_;
-  std::filesystem::path events_path_;
+  std::filesystem::path file_;
   std::ofstream events_;
   RunLog log_;
-  std::optional<Timeline> timeline_;
 };
 
-// Joins the parts of `count` runs into events.jsonl and removes them.
-void join_events(const std::filesystem::path& directory, std::size_t count);
-// Removes the parts that an unfinished recording leaves.
-void remove_parts(const std::filesystem::path& directory, std::size_t count);
+// Throws EnvironmentError.
+void write_timeline(const std::filesystem::path& file, const Timeline& timeline,
+                    const Scenario& scenario);
+
+// Puts the contents of `parts`, one after the other, into `file`. Throws EnvironmentError.
+void join_files(const std::vector<std::filesystem::path>& parts, const std::filesystem::path& file);
 
 }  // namespace cohort

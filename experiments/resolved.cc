@@ -136,6 +136,14 @@ Json resolved_json(const PolicyChoice& policy) {
   return {{"kind", policy.entry->name}, {"label", policy.label}, {"options", std::move(options)}};
 }
 
+Json resolved_json(const RunSpec& run) {
+  return {{"listen", run.listen},
+          {"backend", name_of(run.backend)},
+          {"on_loss", name_of(run.on_loss)},
+          {"start_limit_ns", run.start_limit.count()},
+          {"nodes", name_of(run.nodes)}};
+}
+
 Json resolved_json(const Cell& cell) {
   Json stragglers = Json::array();
   for (const auto& spec : cell.stragglers) stragglers.push_back(straggler_json(spec));

@@ -8,8 +8,10 @@
 
 namespace cohort {
 
-// Everything but policies and seeds. Lists of equal values are written as that value.
+// Everything but policies, seeds and `run`. Lists of equal values are written as that value.
 [[nodiscard]] Json resolved_json(const Cell& cell);
+
+[[nodiscard]] Json resolved_json(const RunSpec& run);
 
 // Kind, label and all options.
 [[nodiscard]] Json resolved_json(const PolicyChoice& policy);

@@ -26,33 +26,34 @@ std::string csv_value(const AnyJson& value) {
 
 }  // namespace
 
-OrderedJson row_json(const ResultRow& row) {
-  return {{"policy", row.policy},
-          {"label", row.label},
-          {"seed", row.seed},
-          {"workers", row.workers},
-          {"worker_steps", row.worker_steps},
-          {"simulated_seconds", row.elapsed_seconds},
-          {"throughput_steps_per_second", or_null(row.throughput_steps_per_second)},
-          {"compute_fraction", row.compute_fraction},
-          {"wait_fraction", row.wait_fraction},
-          {"sync_fraction", row.sync_fraction},
-          {"coordinate_fraction", row.coordinate_fraction},
-          {"synchronisations", row.synchronisations},
-          {"inter_node_bytes", row.inter_node_bytes},
-          {"intra_node_bytes", row.intra_node_bytes},
-          {"max_step_skew", row.max_step_skew},
-          {"conflicts", row.conflicts},
-          {"communicators_created", or_null(row.communicators_created)},
-          {"inter_intra", or_null(row.inter_intra)},
-          {"dominant_term", row.dominant_term},
-          {"whole_run_window", row.whole_run_window},
-          {"connected", or_null(row.connected)},
-          {"error", nullptr}};
+OrderedJson row_json(const ResultRow& row, Clock clock) {
+  return {
+      {"policy", row.policy},
+      {"label", row.label},
+      {"seed", row.seed},
+      {"workers", row.workers},
+      {"worker_steps", row.worker_steps},
+      {clock == Clock::Simulated ? "simulated_seconds" : "measured_seconds", row.elapsed_seconds},
+      {"throughput_steps_per_second", or_null(row.throughput_steps_per_second)},
+      {"compute_fraction", row.compute_fraction},
+      {"wait_fraction", row.wait_fraction},
+      {"sync_fraction", row.sync_fraction},
+      {"coordinate_fraction", row.coordinate_fraction},
+      {"synchronisations", row.synchronisations},
+      {"inter_node_bytes", row.inter_node_bytes},
+      {"intra_node_bytes", row.intra_node_bytes},
+      {"max_step_skew", row.max_step_skew},
+      {"conflicts", row.conflicts},
+      {"communicators_created", or_null(row.communicators_created)},
+      {"inter_intra", or_null(row.inter_intra)},
+      {"dominant_term", row.dominant_term},
+      {"whole_run_window", row.whole_run_window},
+      {"connected", or_null(row.connected)},
+      {"error", nullptr}};
 }
 
-OrderedJson failed_row_json(const Scenario& scenario, const std::string& error) {
-  auto row = row_json({});
+OrderedJson failed_row_json(const Scenario& scenario, const std::string& error, Clock clock) {
+  auto row = row_json({}, clock);
   for (auto item = row.begin(); item != row.end(); ++item) item.value() = nullptr;
   row["policy"] = scenario.policy->name;
   row["label"] = scenario.label;
@@ -79,10 +80,10 @@ std::string csv_line(const std::vector<Setting>& settings, const std::string& ro
   return line;
 }
 
-std::string csv_header(const std::vector<std::string>& pointers) {
+std::string csv_header(const std::vector<std::string>& pointers, Clock clock) {
   std::string line;
   for (const auto& pointer : pointers) line += csv_text(pointer) + ",";
-  const auto columns = row_json({});
+  const auto columns = row_json({}, clock);
   for (auto item = columns.begin(); item != columns.end(); ++item) line += item.key() + ",";
   line.back() = '\n';
   return line;

@@ -14,10 +14,14 @@ namespace cohort {
 
 using OrderedJson = nlohmann::ordered_json;  // columns keep their order
 
-[[nodiscard]] OrderedJson row_json(const ResultRow& row);
+// What the elapsed time is called: `simulated_seconds` or `measured_seconds`.
+enum class Clock : std::uint8_t { Simulated, Measured };
+
+[[nodiscard]] OrderedJson row_json(const ResultRow& row, Clock clock = Clock::Simulated);
 
 // The same columns, of a run that ended with `error`.
-[[nodiscard]] OrderedJson failed_row_json(const Scenario& scenario, const std::string& error);
+[[nodiscard]] OrderedJson failed_row_json(const Scenario& scenario, const std::string& error,
+                                          Clock clock = Clock::Simulated);
 
 // One line of results.jsonl: the cell's settings, keyed by their pointers, in front of the row.
 // `row` is the text of an object.
@@ -25,6 +29,7 @@ using OrderedJson = nlohmann::ordered_json;  // columns keep their order
 
 // One line of results.csv (RFC 4180) with the same columns; and its header line.
 [[nodiscard]] std::string csv_line(const std::vector<Setting>& settings, const std::string& row);
-[[nodiscard]] std::string csv_header(const std::vector<std::string>& pointers);
+[[nodiscard]] std::string csv_header(const std::vector<std::string>& pointers,
+                                     Clock clock = Clock::Simulated);
 
 }  // namespace cohort

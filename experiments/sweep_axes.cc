@@ -15,7 +15,7 @@ bool is_or_holds(const std::string& outer, const std::string& inner) {
 
 // Checks one list of values, read as the list of `pointer`.
 void check_list(const SpecNode& list, const std::string& pointer) {
-  for (const std::string key : {"/sweep", "/name", "/seeds"}) {
+  for (const std::string key : {"/sweep", "/name", "/seeds", "/run"}) {
     if (is_or_holds(key, pointer)) {
       list.complain(fmt::format("{} cannot be swept (seeds are an axis of their own)", key));
     }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "experiments/experiment.h"
@@ -21,6 +22,8 @@ enum class Cells : std::uint8_t { All, BaseOnly };
 
 // Throws InputError with file, place and cell; also for more than kMostRows rows.
 inline constexpr std::size_t kMostRows = 10'000'000;
-[[nodiscard]] std::vector<PlannedRow> plan_rows(const Experiment& experiment, Cells cells);
+// `circumstances`: what rows depend on beside the spec (of real runs: backend and hosts).
+[[nodiscard]] std::vector<PlannedRow> plan_rows(const Experiment& experiment, Cells cells,
+                                                std::string_view circumstances = {});
 
 }  // namespace cohort

@@ -113,7 +113,10 @@ TEST_CASE("spec: every wrong value is refused with its pointer and what is allow
       {"/seeds", "[-1]", "/seeds/0: ", "from 0"},
       {"/seeds", "[9223372036854775808]", "/seeds/0: ", "9223372036854775807"},
       {"/measure", "{}", "/measure: ", "not in this version yet"},
-      {"/run", "{}", "/run: ", "not in this version yet"},
+      {"/run", R"({"backend": "gloo"})", "/run/backend: ", "mpi"},
+      {"/run", R"({"start_limit": "0s"})", "/run/start_limit: ", "0"},
+      {"/run", R"({"nodes": 3})", "/run/nodes: ", "hosts"},
+      {"/run", R"({"on_los": "fail"})", "/run/on_los: ", "on_loss"},
   };
   for (const auto& wrong : cases) {
     const auto message = refusal(wrong.pointer, wrong.value);

@@ -1,0 +1,131 @@
+#include "cli/run_director.h"
+
+#include <fmt/format.h>
+
+#include <thread>
+
+#include "cli/exit_codes.h"
+#include "cli/interrupt.h"
+#include "cli/listen_address.h"
+#include "cli/row_table.h"
+#include "policies/errors.h"
+#include "runtime/gpu_sharing.h"
+
+namespace cohort {
+namespace {
+
+void say(const std::string& line) { fmt::print(stderr, "cohort: {}\n", line); }
+
+std::chrono::milliseconds up_to_milliseconds(Time time) {
+  return std::chrono::ceil<std::chrono::milliseconds>(time);
+}
+
+}  // namespace
+
+RunDirector::RunDirector(const RunArguments& arguments, std::vector<std::string> hosts)
+    : arguments_(arguments),
+      experiment_(arguments.spec.spec, arguments.spec.sets),
+      hosts_(std::move(hosts)),
+      backend_(arguments.backend.value_or(experiment_.base().run.backend)),
+      run_(experiment_, options()) {}
+
+RealRunOptions RunDirector::options() {
+  RealRunOptions options;
+  options.hosts = hosts_;
+  options.backend = backend_;
+  options.on_loss = arguments_.on_loss.value_or(experiment_.base().run.on_loss);
+  options.verify = arguments_.verify;
+  options.timeline = arguments_.timeline;
+  options.stop = &stop_requested();
+  options.progress = [this](std::size_t finished, std::size_t total) {
+    display_.update(finished, total);
+  };
+  options.warn = say;
+  if (!arguments_.out.empty()) options.out = arguments_.out;
+  return options;
+}
+
+void RunDirector::start_server() {
+  const auto& spec = experiment_.base().run;
+  JobServer::Options options;
+  options.listen = spec.listen.empty() ? listen_address(hosts_) : spec.listen;
+  options.ranks = static_cast<std::uint32_t>(hosts_.size());
+  options.start_limit = up_to_milliseconds(spec.start_limit);
+  options.log = say;
+  server_.emplace(std::move(options));
+}
+
+int RunDirector::direct() {
+  try {
+    const auto report = run_rows();
+    // First what was unfinished: once a rank is dead, a launcher may end this process at any time.
+    if (report.finished < report.rows) say(unfinished(report));
+    end_job(!report.broken.empty() ? report.broken
+            : report.stopped       ? kJobInterrupted
+            : report.lost.empty()  ? ""
+                                   : kOverWithoutLost);
+    return conclude(report);
+  } catch (const std::exception& error) {
+    end_job(error.what());
+    throw;
+  }
+}
+
+RealRunReport RunDirector::run_rows() {
+  if (run_.finished()) return run_.run({});
+  const auto ranks = server_->await_ranks();
+  if (!arguments_.share_gpus) refuse_shared_gpus(ranks);
+  const std::jthread watch([this](const std::stop_token& over) {
+    while (!over.stop_requested()) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      if (stop_requested()) server_->interrupt("interrupted");
+    }
+  });
+  return run_.run([this](const RunSetup& setup, const std::vector<std::uint32_t>& members,
+                         ActionLog* log) { return server_->run(setup, members, log); });
+}
+
+void RunDirector::end_job(const std::string& failure) {
+  if (server_) server_->end(failure);
+}
+
+std::string RunDirector::unfinished(const RealRunReport& report) const {
+  auto text = fmt::format("{} with {} of {} rows finished",
+                          report.broken.empty() ? "interrupted" : "ended by a loss",
+                          report.finished, report.rows);
+  if (!arguments_.out.empty()) text += "; the same command resumes in " + arguments_.out;
+  return text;
+}
+
+int RunDirector::conclude(const RealRunReport& report) const {
+  const auto& where = arguments_.out;
+  if (report.finished < report.rows)
+    return report.broken.empty() ? kInterrupted : kEnvironmentFailed;
+  print_rows(report);
+  if (!arguments_.out.empty()) {
+    say(report.published
+            ? fmt::format("{}: {} rows, {} computed now; results.csv, results.jsonl, events.jsonl, "
+                          "steps, manifest.json",
+                          where, report.rows, report.computed)
+            : fmt::format("{}: finished before, nothing to do ({} rows)", where, report.rows));
+  }
+  if (arguments_.verify)
+    say(fmt::format("{} means verified, largest relative error {:.2g}", report.means_verified,
+                    report.largest_error));
+  if (report.failed > 0)
+    say(fmt::format("{} rows failed; their column \"error\" says why", report.failed));
+  return report.failed > 0 ? kSomeCellsFailed : kDone;
+}
+
+void RunDirector::print_rows(const RealRunReport& report) const {
+  std::vector<std::string> all;
+  for (const auto& rows : report.cells) all.insert(all.end(), rows.begin(), rows.end());
+  if (arguments_.json) return fmt::print("{}", runs_json(all));
+  for (std::size_t cell = 0; cell < report.cells.size(); ++cell) {
+    const auto settings = experiment_.axes().settings(cell);
+    if (!settings.empty()) fmt::print("{}{}\n", cell == 0 ? "" : "\n", shown(settings));
+    fmt::print("{}", row_table(report.cells[cell]));
+  }
+}
+
+}  // namespace cohort
