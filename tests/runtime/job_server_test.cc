@@ -372,6 +372,13 @@ TEST_CASE("control link: where nobody listens is named when the limit is over") 
                        EnvironmentError);
 }
 
+TEST_CASE("control link: it closes although a heartbeat is always due") {
+  JobServer server({.ranks = 1});
+  FakeRank rank(server, 0, 0ms);
+  (void)server.await_ranks();
+  rank.close();
+}
+
 TEST_CASE("control link: its clock is the group generator's") {
   Job job(1);
   const auto before = std::chrono::steady_clock::now().time_since_epoch();
