@@ -4,7 +4,9 @@
 
 #include "cli/exit_codes.h"
 #include "cli/interrupt.h"
+#include "experiments/launched_rank.h"
 #include "experiments/progress_display.h"
+#include "experiments/rank_helper.h"
 #include "experiments/sweep.h"
 
 namespace cohort {
@@ -27,17 +29,29 @@ void say_what_was_done(const SweepReport& report, const std::string& out) {
   }
 }
 
+void say(const std::string& line) { fmt::print(stderr, "cohort: {}\n", line); }
+
 }  // namespace
 
 int sweep_spec(const SweepArguments& arguments) {
   const Experiment experiment(arguments.spec.spec, arguments.spec.sets);
+  const auto rank = launched_rank();
+  if (rank && rank->rank > 0) {
+    help_sweep(experiment, {.out = arguments.out,
+                            .rank = rank->rank,
+                            .jobs = arguments.spec.jobs,
+                            .stop = &stop_requested()});
+    return stop_requested() ? kInterrupted : kDone;
+  }
   SweepReport report;
   {
     ProgressDisplay display("rows");
     SweepOptions options{.out = arguments.out,
                          .jobs = arguments.spec.jobs,
                          .stop = &stop_requested(),
-                         .progress = {}};
+                         .progress = {},
+                         .launched = rank,
+                         .log = say};
     options.progress = [&](std::size_t finished, std::size_t total) {
       display.update(finished, total);
     };

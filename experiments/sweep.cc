@@ -2,13 +2,19 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
+#include <exception>
 #include <mutex>
 #include <optional>
+#include <unordered_set>
 
 #include "experiments/manifest.h"
 #include "experiments/publication.h"
+#include "experiments/rank_meeting.h"
+#include "experiments/rank_server.h"
 #include "experiments/result_directory.h"
-#include "experiments/row_run.h"
+#include "experiments/row_maker.h"
+#include "experiments/row_queue.h"
 #include "experiments/sweep_plan.h"
 #include "experiments/version.h"
 #include "experiments/worker_pool.h"
@@ -20,65 +26,106 @@ namespace {
 // Flushing to the disk is slow: at most twice a second.
 constexpr std::chrono::milliseconds kFlushInterval{500};
 
-// Computes rows and keeps their text; run() is called from several threads.
-class RowMaker {
- public:
-  RowMaker(const Experiment& experiment, Journal& journal, const std::atomic<bool>* stop)
-      : experiment_(experiment), journal_(journal), stop_(stop), rows_(journal.rows()) {}
+// Rows that the journal lacks, each key once.
+std::vector<PlannedRow> missing_rows(const std::vector<PlannedRow>& plan,
+                                     const Journal::Rows& finished) {
+  std::vector<PlannedRow> missing;
+  std::unordered_set<std::uint64_t> seen;
+  for (const auto& row : plan) {
+    if (!finished.contains(row.key) && seen.insert(row.key).second) missing.push_back(row);
+  }
+  return missing;
+}
 
-  void run(const PlannedRow& row) {
-    // Rows of one cell follow one another: a thread resolves its cell once.
-    thread_local const RowMaker* owner = nullptr;
-    thread_local std::uint32_t number = 0;
-    thread_local std::optional<Cell> cell;
-    if (owner != this || !cell || number != row.cell) {
-      cell = experiment_.cell(row.cell);
-      number = row.cell;
-      owner = this;
-    }
-    auto finished = run_row(cell->scenario(cell->policies[row.policy], row.seed), stop_);
-    journal_.append(row.key, finished.text);
+// The text of finished rows; keep() is called from several threads.
+class FinishedRows {
+ public:
+  explicit FinishedRows(Journal& journal) : journal_(journal), rows_(journal.rows()) {}
+
+  void keep(std::uint64_t key, std::string text) {
     const std::scoped_lock lock(mutex_);
-    rows_.emplace(row.key, std::move(finished.text));
+    if (rows_.contains(key)) return;
+    journal_.append(key, text);
+    rows_.emplace(key, std::move(text));
   }
   [[nodiscard]] const Journal::Rows& rows() const { return rows_; }
 
  private:
-  const Experiment& experiment_;
   Journal& journal_;
-  const std::atomic<bool>* stop_;
   std::mutex mutex_;  // guards rows_
   Journal::Rows rows_;
 };
 
-// Runs the missing rows; how many of them are finished in the end.
-std::size_t run_missing(RowMaker& maker, Journal& journal, const std::vector<PlannedRow>& missing,
-                        std::size_t total, const SweepOptions& options) {
+// One call of run_missing.
+struct Sweeping {
+  const Experiment& experiment;
+  Journal& journal;
+  const std::vector<PlannedRow>& missing;
+  std::size_t total;  // rows of the plan
+  std::uint64_t digest;
+  const SweepOptions& options;
+};
+
+// What one thread does: rows from the queue until none is left.
+void compute_rows(const Sweeping& sweep, RowQueue& queue, const RankServer::Keep& keep) {
+  RowMaker maker(sweep.experiment, sweep.options.stop);
+  try {
+    while (const auto number = queue.take()) {
+      const auto& row = sweep.missing[*number];
+      keep(*number, maker.make(row.cell, row.policy, row.seed).text);
+    }
+  } catch (const Interrupted&) {
+  } catch (...) {
+    queue.fail(std::current_exception());
+    throw;
+  }
+}
+
+// Reports progress, and flushes the journal now and then.
+PoolOptions watching(const Sweeping& sweep, RowQueue& queue) {
   using Clock = std::chrono::steady_clock;
-  auto flushed = Clock::now();
-  PoolOptions pool{.jobs = options.jobs,
-                   .stop = options.stop,
+  PoolOptions pool{.jobs = sweep.options.jobs,
+                   .stop = nullptr,
                    .tick = {},
                    .interval = std::chrono::milliseconds(100)};
-  pool.tick = [&](std::size_t done) {
-    if (options.progress) options.progress(total - missing.size() + done, total);
+  pool.tick = [&sweep, &queue, flushed = Clock::now()](std::size_t) mutable {
+    const auto left = sweep.missing.size() - queue.finished();
+    if (sweep.options.progress) sweep.options.progress(sweep.total - left, sweep.total);
     if (Clock::now() - flushed < kFlushInterval) return;
-    journal.sync();
+    try {
+      sweep.journal.sync();
+    } catch (const EnvironmentError&) {
+      queue.fail(std::current_exception());
+      throw;
+    }
     flushed = Clock::now();
   };
-  std::atomic<std::size_t> abandoned = 0;
-  const auto returned = run_pool(
-      missing.size(),
-      [&](std::size_t i) {
-        try {
-          maker.run(missing[i]);
-        } catch (const Interrupted&) {
-          ++abandoned;
-        }
-      },
-      pool);
-  journal.sync();
-  return returned - abandoned;
+  return pool;
+}
+
+// Runs the missing rows, here and at the other ranks; how many of them are finished in the end.
+std::size_t run_missing(const Sweeping& sweep, FinishedRows& finished) {
+  const auto& options = sweep.options;
+  RowQueue queue(sweep.missing.size(), options.stop);
+  const auto keep = [&](std::size_t row, std::string text) {
+    finished.keep(sweep.missing[row].key, std::move(text));
+    queue.finish(row);
+  };
+  std::optional<RankServer> others;
+  if (options.launched) {
+    others.emplace(queue, sweep.missing, keep,
+                   RankServer::Options{.out = options.out,
+                                       .ranks = options.launched->ranks,
+                                       .one_host = options.launched->one_host,
+                                       .plan = sweep.digest,
+                                       .log = options.log});
+  }
+  run_pool(
+      options.jobs, [&](std::size_t) { compute_rows(sweep, queue, keep); }, watching(sweep, queue));
+  const bool all = queue.finished() == sweep.missing.size();
+  if (others) others->dismiss(all ? kMeetingLimit : std::chrono::seconds(0));
+  sweep.journal.sync();
+  return queue.finished();
 }
 
 }  // namespace
@@ -90,12 +137,13 @@ SweepReport run_sweep(const Experiment& experiment, const SweepOptions& options)
   auto& journal = directory.journal();
   check_same_spec(plan, directory);
   const auto missing = missing_rows(plan, journal.rows());
-  RowMaker maker(experiment, journal, options.stop);
+  FinishedRows rows(journal);
   SweepReport report{.rows = plan.size(), .damaged = journal.damaged_lines()};
-  report.computed = run_missing(maker, journal, missing, plan.size(), options);
+  report.computed =
+      run_missing({experiment, journal, missing, plan.size(), plan_digest(plan), options}, rows);
   report.finished = plan.size() - missing.size() + report.computed;
   if (report.computed < missing.size()) return report;
-  const auto results = results_of(experiment, plan, maker.rows());
+  const auto results = results_of(experiment, plan, rows.rows());
   report.failed = results.failed;
   report.published = report.computed > 0 || !is_published(results, directory);
   if (report.published) {

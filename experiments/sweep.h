@@ -1,16 +1,19 @@
 // Runs the rows of a spec that a result directory does not hold yet, and publishes the results when
 // all are there.
 //
-// results.jsonl and results.csv depend on the spec alone: not on jobs, interruptions, or the order
-// in which rows were asked for over time. Wall times stand in manifest.json.
+// results.jsonl and results.csv depend on the spec alone: not on jobs, ranks, interruptions, or the
+// order in which rows were asked for over time. Wall times stand in manifest.json.
 #pragma once
 
 #include <atomic>
 #include <cstddef>
 #include <filesystem>
 #include <functional>
+#include <optional>
+#include <string>
 
 #include "experiments/experiment.h"
+#include "experiments/launched_rank.h"
 
 namespace cohort {
 
@@ -20,6 +23,10 @@ struct SweepOptions {
   const std::atomic<bool>* stop = nullptr;  // true: rows in progress are abandoned; may be null
   // Called about ten times a second by the calling thread: rows finished in all, rows of the spec.
   std::function<void(std::size_t finished, std::size_t total)> progress;
+  // Rank 0 of a launcher's job: the other ranks help (experiments/rank_helper.h), and `log` is told
+  // of refusals and losses, one line each.
+  std::optional<LaunchedRank> launched;
+  std::function<void(const std::string&)> log;
 };
 
 struct SweepReport {
