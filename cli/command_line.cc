@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -18,6 +19,7 @@
 #include "cli/plot.h"
 #include "cli/policies.h"
 #include "cli/replay.h"
+#include "cli/run.h"
 #include "cli/simulate.h"
 #include "cli/sweep.h"
 #include "cli/trace.h"
@@ -37,15 +39,21 @@ const CLI::Validator kNamed(
 
 // Each add_COMMAND declares a command that sets `exit_code` when it ran.
 
-void add_spec(CLI::App& command, SpecArguments& spec) {
-  constexpr unsigned kMostJobs = 1024;
-  spec.jobs = launched_rank() ? 1 : std::max(1U, std::thread::hardware_concurrency());
+void add_spec_and_sets(CLI::App& command, SpecArguments& spec) {
   command.add_option("spec", spec.spec, "the spec: a JSON file, comments allowed")->required();
   command
       .add_option("--set", spec.sets,
                   "POINTER=VALUE, such as /workload/compute=50ms; may be repeated")
       ->allow_extra_args(false);
-  command.add_option("--jobs,-j", spec.jobs, "threads; default: one per CPU; one at each rank of a launcher")
+}
+
+void add_spec(CLI::App& command, SpecArguments& spec) {
+  constexpr unsigned kMostJobs = 1024;
+  spec.jobs = launched_rank() ? 1 : std::max(1U, std::thread::hardware_concurrency());
+  add_spec_and_sets(command, spec);
+  command
+      .add_option("--jobs,-j", spec.jobs,
+                  "threads; default: one per CPU; one at each rank of a launcher")
       ->check(CLI::Range(1U, kMostJobs));
 }
 
@@ -73,6 +81,41 @@ void add_sweep(CLI::App& app, int& exit_code) {
   command->callback([arguments, &exit_code] { exit_code = sweep_spec(*arguments); });
 }
 
+void add_run(CLI::App& app, int& exit_code) {
+  auto* command = app.add_subcommand(
+      "run", "every cell of a spec for real, under mpirun or on ranks of this machine; resumable");
+  auto arguments = std::make_shared<RunArguments>();
+  add_spec_and_sets(*command, arguments->spec);
+  command
+      ->add_option("--backend", arguments->backend,
+                   "mpi (CPUs) or nccl (GPUs); default: the spec's")
+      ->transform(CLI::CheckedTransformer(std::map<std::string, BackendKind>{
+          {"mpi", BackendKind::Mpi}, {"nccl", BackendKind::Nccl}}));
+  command->add_option("--ranks", arguments->ranks, "start so many ranks on this machine")
+      ->check(CLI::Range(1U, 4096U));
+  command->add_option("--out", arguments->out, "directory of results: new, or to resume")
+      ->check(kNamed);
+  command->add_flag("--json", arguments->json, "print {\"runs\": [...]} instead of a table");
+  command->add_flag("--verify", arguments->verify, "compare every mean with the exact one");
+  command
+      ->add_option("--on-loss", arguments->on_loss,
+                   "of a rank: fail or continue; default: the spec's")
+      ->transform(CLI::CheckedTransformer(
+          std::map<std::string, OnLoss>{{"fail", OnLoss::Fail}, {"continue", OnLoss::Continue}}));
+  command->add_flag("--share-gpus", arguments->share_gpus, "several ranks on one GPU, as a test");
+  command->add_flag("--timeline", arguments->timeline,
+                    "write timelines (Chrome/Perfetto) to --out");
+  command->callback([arguments, &exit_code] { exit_code = run_spec(*arguments); });
+}
+
+// Not listed: what `run --ranks` starts.
+void add_rank(CLI::App& app, int& exit_code) {
+  auto* command = app.add_subcommand("rank", "")->group("");
+  auto arguments = std::make_shared<LocalRankArguments>();
+  command->add_flag("--share-gpus", arguments->share_gpus);
+  command->callback([arguments, &exit_code] { exit_code = run_local_rank(*arguments); });
+}
+
 void add_replay(CLI::App& app, int& exit_code) {
   auto* command =
       app.add_subcommand("replay", "a recorded event log to a fresh policy: identical actions?");
@@ -94,9 +137,14 @@ void add_compare(CLI::App& app, int& exit_code) {
 }
 
 void add_calibrate(CLI::App& app, int& exit_code) {
-  auto* command = app.add_subcommand("calibrate", "link models from nccl-tests logs, for a spec");
+  auto* command = app.add_subcommand(
+      "calibrate", "link models for a spec: from nccl-tests logs, or measured here, under mpirun");
   auto arguments = std::make_shared<CalibrateArguments>();
-  command->add_option("logs", arguments->logs, "text logs of nccl-tests programs")->required();
+  auto* logs = command->add_option("logs", arguments->logs, "text logs of nccl-tests programs");
+  command
+      ->add_flag("--measure", arguments->measure,
+                 "mpirun -np N cohort calibrate --measure: time collectives among the ranks")
+      ->excludes(logs);
   command->add_flag("--json", arguments->json, "print JSON");
   command->callback([arguments, &exit_code] { exit_code = calibrate(*arguments); });
 }
@@ -156,6 +204,8 @@ void add_doctor(CLI::App& app, int& exit_code) {
   command->callback([&exit_code] { exit_code = examine_machine(); });
 }
 
+bool is_listed(const CLI::App* command) { return !command->get_group().empty(); }
+
 // What the library says of wrong arguments; of a misspelt command or option, the nearest name.
 std::string complaint(const CLI::App& app, const CLI::ParseError& error) {
   const CLI::App* command = &app;
@@ -167,8 +217,7 @@ std::string complaint(const CLI::App& app, const CLI::ParseError& error) {
     for (const auto* each : command->get_options())
       for (const auto& name : each->get_lnames()) known.push_back("--" + name);
   } else {
-    for (const auto* each : command->get_subcommands([](const CLI::App*) { return true; }))
-      known.push_back(each->get_name());
+    for (const auto* each : command->get_subcommands(is_listed)) known.push_back(each->get_name());
   }
   if (extras.empty() || known.empty()) return fmt::format("{} (see cohort --help)", error.what());
   const std::vector<std::string_view> names(known.begin(), known.end());
@@ -178,7 +227,8 @@ std::string complaint(const CLI::App& app, const CLI::ParseError& error) {
 }  // namespace
 
 int run_command_line(int argc, char** argv) {
-  CLI::App app("Group-scheduling policies for data-parallel training, simulated.", "cohort");
+  CLI::App app("Group-scheduling policies for data-parallel training, simulated and real.",
+               "cohort");
   app.set_version_flag("--version", "cohort " + version());
   app.require_subcommand(1);
   app.footer(
@@ -187,6 +237,8 @@ int run_command_line(int argc, char** argv) {
   int exit_code = kDone;
   add_simulate(app, exit_code);
   add_sweep(app, exit_code);
+  add_run(app, exit_code);
+  add_rank(app, exit_code);
   add_replay(app, exit_code);
   add_compare(app, exit_code);
   add_calibrate(app, exit_code);

@@ -6,7 +6,6 @@
 #include <exception>
 #include <mutex>
 #include <optional>
-#include <unordered_set>
 
 #include "experiments/manifest.h"
 #include "experiments/publication.h"
@@ -25,17 +24,6 @@ namespace {
 
 // Flushing to the disk is slow: at most twice a second.
 constexpr std::chrono::milliseconds kFlushInterval{500};
-
-// Rows that the journal lacks, each key once.
-std::vector<PlannedRow> missing_rows(const std::vector<PlannedRow>& plan,
-                                     const Journal::Rows& finished) {
-  std::vector<PlannedRow> missing;
-  std::unordered_set<std::uint64_t> seen;
-  for (const auto& row : plan) {
-    if (!finished.contains(row.key) && seen.insert(row.key).second) missing.push_back(row);
-  }
-  return missing;
-}
 
 // The text of finished rows; keep() is called from several threads.
 class FinishedRows {
