@@ -25,8 +25,8 @@ struct SweepOptions {
   std::function<void(std::size_t finished, std::size_t total)> progress;
   // Rank 0 of a launcher's job: the other ranks help (experiments/rank_helper.h), and `log` is told
   // of refusals and losses, one line each.
-  std::optional<LaunchedRank> launched;
-  std::function<void(const std::string&)> log;
+  std::optional<LaunchedRank> launched = std::nullopt;
+  std::function<void(const std::string&)> log = {};
 };
 
 struct SweepReport {
