@@ -20,17 +20,17 @@ class Cnn final : public Model<T> {
   [[nodiscard]] std::size_t parameters() const override { return dense_at() + dense_.parameters(); }
 
   void initialise(std::uint64_t seed, std::span<T> parameters) const override {
-    initialise_layer(seed, 0, first_.inputs(), first_.outputs(), parameters.data());
-    initialise_layer(seed, 1, second_.inputs(), second_.outputs(),
-                     parameters.data() + first_.parameters());
-    initialise_layer(seed, 2, dense_.inputs, dense_.outputs, parameters.data() + dense_at());
+    initialise_layer(seed, 0, first_.inputs(), parameters.first(first_.parameters()));
+    initialise_layer(seed, 1, second_.inputs(),
+                     parameters.subspan(first_.parameters(), second_.parameters()));
+    initialise_layer(seed, 2, dense_.inputs, parameters.subspan(dense_at()));
   }
 
   [[nodiscard]] double gradient(std::span<const T> parameters, const Batch<T>& batch,
                                 std::span<T> gradient) override {
     forward(parameters.data(), batch);
     const auto loss = softmax_loss(logits_.data(), dense_.outputs, batch, true);
-    backward(parameters.data(), batch, gradient.data());
+    backward(parameters.data(), static_cast<long>(batch.size), gradient.data());
     return loss.loss_sum / static_cast<double>(batch.size);
   }
 
@@ -57,14 +57,12 @@ class Cnn final : public Model<T> {
                    logits_.data());
   }
 
-  void backward(const T* parameters, const Batch<T>& batch, T* gradient) {
-    const auto size = static_cast<long>(batch.size);
+  void backward(const T* parameters, long size, T* gradient) {
     dense_.backward(flat_.data(), logits_.data(), size, gradient + dense_at());
     dense_.backward_input(parameters + dense_at(), logits_.data(), size, flat_back_.data());
-    second_.backward(parameters + first_.parameters(), maps_.data(), flat_.data(), batch.size,
-                     flat_back_.data(), gradient + first_.parameters(), maps_back_.data());
-    first_.backward(parameters, batch.inputs.data(), maps_.data(), batch.size, maps_back_.data(),
-                    gradient, nullptr);
+    second_.backward(parameters + first_.parameters(), flat_back_.data(),
+                     gradient + first_.parameters(), maps_back_.data());
+    first_.backward(parameters, maps_back_.data(), gradient, nullptr);
   }
 
   ConvLayer<T> first_, second_;

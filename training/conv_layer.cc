@@ -122,6 +122,9 @@ void ConvLayer<T>::unpool(const T* dy, const std::uint8_t* winners) {
 template <typename T>
 void ConvLayer<T>::forward(const T* parameters, const T* x, std::size_t batch, T* y) {
   const auto out = output().features();
+  x_ = x;
+  y_ = y;
+  batch_ = batch;
   if (winners_.size() < batch * out) winners_.resize(batch * out);
   for (std::size_t sample = 0; sample < batch; ++sample) {
     spread(x + sample * input_.features());
@@ -133,20 +136,19 @@ void ConvLayer<T>::forward(const T* parameters, const T* x, std::size_t batch, T
 }
 
 template <typename T>
-void ConvLayer<T>::backward(const T* parameters, const T* x, const T* y, std::size_t batch, T* dy,
-                            T* gradient, T* dx) {
+void ConvLayer<T>::backward(const T* parameters, T* dy, T* gradient, T* dx) {
   const auto out = output();
   const long pooled = long{out.height} * out.width;
-  relu_backward(y, dy, static_cast<long>(batch * out.features()));
+  relu_backward(y_, dy, static_cast<long>(batch_ * out.features()));
   std::fill_n(gradient, this->parameters(), T{0});
-  for (std::size_t sample = 0; sample < batch; ++sample) {
+  for (std::size_t sample = 0; sample < batch_; ++sample) {
     const T* dy_sample = dy + sample * out.features();
     for (long c = 0; c < channels_; ++c)
       gradient[channels_ * column_ + c] +=
           Eigen::Map<const Eigen::Array<T, Eigen::Dynamic, 1>>(dy_sample + c * pooled, pooled)
               .sum();
     unpool(dy_sample, winners_.data() + sample * out.features());
-    spread(x + sample * input_.features());
+    spread(x_ + sample * input_.features());
     products<T>().left_transposed({column_, channels_, pixels_}, columns_.data(), planes_.data(),
                                   gradient, Into::Add);
     if (dx == nullptr) continue;

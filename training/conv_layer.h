@@ -27,9 +27,9 @@ class ConvLayer {
   // Images as ImageShape says, one after the other. Parameters: weights (channels x inputs(), row
   // by row; inputs ordered by input channel, row and column of the kernel), then biases.
   void forward(const T* parameters, const T* x, std::size_t batch, T* y);
-  // x and y as in the last forward(); changes dy. dx may be null: not wanted.
-  void backward(const T* parameters, const T* x, const T* y, std::size_t batch, T* dy, T* gradient,
-                T* dx);
+  // For the batch of the last forward(), whose x and y must still be there; changes dy. dx may be
+  // null: not wanted.
+  void backward(const T* parameters, T* dy, T* gradient, T* dx);
 
  private:
   void spread(const T* image);
@@ -48,6 +48,10 @@ class ConvLayer {
   std::vector<T> columns_;  // pixels x column
   std::vector<T> planes_;   // pixels x channels: before pooling, or its gradient
   std::vector<std::uint8_t> winners_;
+  // Of the last forward().
+  const T* x_ = nullptr;
+  const T* y_ = nullptr;
+  std::size_t batch_ = 0;
 };
 
 }  // namespace cohort

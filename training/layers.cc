@@ -35,14 +35,16 @@ void DenseLayer<T>::backward_input(const T* parameters, const T* dy, long batch,
 }
 
 template <typename T>
-void initialise_layer(std::uint64_t seed, std::uint32_t layer, long inputs, long outputs,
-                      T* parameters) {
+void initialise_layer(std::uint64_t seed, std::uint32_t layer, long inputs,
+                      std::span<T> parameters) {
   const double bound = 1 / std::sqrt(static_cast<double>(inputs));
-  for (long o = 0; o < outputs; ++o) {
-    Stream stream(seed, Purpose::InitialParameters, layer, static_cast<std::uint64_t>(o));
+  const auto columns = static_cast<std::size_t>(inputs);
+  const auto outputs = parameters.size() / (columns + 1);
+  for (std::size_t o = 0; o < outputs; ++o) {
+    Stream stream(seed, Purpose::InitialParameters, layer, o);
     const auto draw = [&] { return static_cast<T>(bound * (2 * stream.uniform() - 1)); };
-    for (long i = 0; i < inputs; ++i) parameters[o * inputs + i] = draw();
-    parameters[outputs * inputs + o] = draw();
+    for (auto& weight : parameters.subspan(o * columns, columns)) weight = draw();
+    parameters[outputs * columns + o] = draw();
   }
 }
 
@@ -78,8 +80,8 @@ Evaluation softmax_loss(T* logits, long classes, const Batch<T>& batch, bool gra
 
 template struct DenseLayer<float>;
 template struct DenseLayer<double>;
-template void initialise_layer(std::uint64_t, std::uint32_t, long, long, float*);
-template void initialise_layer(std::uint64_t, std::uint32_t, long, long, double*);
+template void initialise_layer(std::uint64_t, std::uint32_t, long, std::span<float>);
+template void initialise_layer(std::uint64_t, std::uint32_t, long, std::span<double>);
 template void relu(float*, long);
 template void relu(double*, long);
 template void relu_backward(const float*, float*, long);

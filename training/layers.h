@@ -27,11 +27,11 @@ struct DenseLayer {
   void backward_input(const T* parameters, const T* dy, long batch, T* dx) const;
 };
 
-// Weights and biases uniform in +-1/sqrt(inputs), PyTorch's default, each output from a stream of
-// its own; `layer` counts the layers of a model.
+// Weights and biases of one layer, as in DenseLayer: uniform in +-1/sqrt(inputs), PyTorch's
+// default, each output from a stream of its own; `layer` counts the layers of a model.
 template <typename T>
-void initialise_layer(std::uint64_t seed, std::uint32_t layer, long inputs, long outputs,
-                      T* parameters);
+void initialise_layer(std::uint64_t seed, std::uint32_t layer, long inputs,
+                      std::span<T> parameters);
 
 // NaN stays NaN.
 template <typename T>

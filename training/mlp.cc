@@ -25,10 +25,10 @@ class Mlp final : public Model<T> {
   [[nodiscard]] std::size_t parameters() const override { return parameters_; }
 
   void initialise(std::uint64_t seed, std::span<T> parameters) const override {
-    T* first = parameters.data();
     for (std::uint32_t l = 0; l < layers_.size(); ++l) {
-      initialise_layer(seed, l, layers_[l].inputs, layers_[l].outputs, first);
-      first += layers_[l].parameters();
+      const auto count = layers_[l].parameters();
+      initialise_layer(seed, l, layers_[l].inputs, parameters.first(count));
+      parameters = parameters.subspan(count);
     }
   }
 

@@ -12,7 +12,6 @@ namespace {
 
 constexpr std::uint32_t kMagicOfImages = 0x803;
 constexpr std::uint32_t kMagicOfLabels = 0x801;
-constexpr std::uint32_t kMostSamples = 10'000'000;
 constexpr std::uint32_t kLargestSide = 4096;
 
 void expect_magic(PackedFile& file, std::uint32_t magic, const std::string& kind) {

@@ -91,10 +91,10 @@ void fill_up(Lists& parts, std::size_t least) {
 Shards::Shards(const ShardOptions& options, std::span<const std::uint8_t> labels,
                ShardSetting setting)
     : setting_(setting), whole_(std::holds_alternative<SharedSampler>(options)) {
-  if (!whole_ && labels.size() < setting.workers)
-    throw InputError("/shards", fmt::format("found {} samples for {} workers; allowed: at least "
-                                            "one each",
-                                            labels.size(), setting.workers));
+  const std::size_t least = whole_ ? 1 : setting.workers;
+  if (labels.size() < least)
+    throw InputError("/shards", fmt::format("found {} samples for {} workers; allowed: at least {}",
+                                            labels.size(), setting.workers, least));
   samples_ = random_order(labels.size(), setting.seed);
   if (whole_) return;
   auto parts = equal_parts(samples_, setting.workers);

@@ -30,7 +30,7 @@ struct ShardSetting {
 // Immutable, shared by all workers.
 class Shards {
  public:
-  // Throws InputError ("/shards") when there are fewer samples than workers.
+  // Throws InputError ("/shards") when there are fewer samples than workers, or none.
   Shards(const ShardOptions& options, std::span<const std::uint8_t> labels, ShardSetting setting);
 
   // Indices of samples.

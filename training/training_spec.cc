@@ -11,7 +11,6 @@ namespace {
 
 constexpr std::uint32_t kWidest = 1U << 16;
 constexpr std::uint32_t kMostLayers = 64;
-constexpr std::uint32_t kMostSamples = 10'000'000;  // an order's stream has 2^24 numbers
 
 void require(bool allowed, const std::string& where, auto found, const std::string& range) {
   if (!allowed) throw InputError(where, fmt::format("found {}; allowed: {}", found, range));

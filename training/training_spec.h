@@ -11,6 +11,9 @@
 
 namespace cohort {
 
+// Of one set: the stream that an order of them is drawn from has 2^24 numbers.
+inline constexpr std::uint32_t kMostSamples = 10'000'000;
+
 // f(x) = (x - x*)' A (x - x*) / 2, see training/quadratic.h. Needs no data.
 struct QuadraticOptions {
   std::uint32_t dimensions = 64;

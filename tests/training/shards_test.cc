@@ -89,8 +89,10 @@ TEST_CASE("shards: with a shared sampler every worker sees every sample in one e
   CHECK(batch_of(shards, 0, 0) != batch_of(shards, 1, 0));
 }
 
-TEST_CASE("shards: fewer samples than workers are refused") {
+TEST_CASE("shards: fewer samples than workers are refused, unless they are shared") {
   CHECK_THROWS_AS(Shards(IidShards{}, balanced_labels(3), {.workers = 4}), InputError);
+  CHECK_NOTHROW(Shards(SharedSampler{}, balanced_labels(3), {.workers = 4}));
+  CHECK_THROWS_AS(Shards(SharedSampler{}, {}, {.workers = 4}), InputError);
 }
 
 TEST_CASE("data order: an epoch visits each sample of the shard once, the next in another order") {
