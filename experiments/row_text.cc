@@ -1,5 +1,7 @@
 #include "experiments/row_text.h"
 
+#include <numeric>
+
 namespace cohort {
 namespace {
 
@@ -58,7 +60,8 @@ OrderedJson failed_row_json(const Scenario& scenario, const std::string& error, 
   row["policy"] = scenario.policy->name;
   row["label"] = scenario.label;
   row["seed"] = scenario.seed;
-  row["workers"] = scenario.cluster.compute_factor.size();
+  const auto& gpus = scenario.cluster.gpus_per_node;
+  row["workers"] = std::accumulate(gpus.begin(), gpus.end(), 0U);
   row["error"] = error;
   return row;
 }

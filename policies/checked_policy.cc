@@ -10,18 +10,29 @@
 namespace cohort {
 namespace {
 
-enum class Life : std::uint8_t { Live, Left, Lost };
+// What is true of a participant, as bits.
+enum Flag : std::uint8_t {
+  kReady = 1,       // reported ready and not yet released
+  kSnapshot = 2,    // released with a snapshot that no start has used
+  kBlocking = 4,    // blocking member of a live synchronisation
+  kBackground = 8,  // the same for the two other roles that a worker has once at most
+  kPassive = 16,
+  kNamed = 32,  // by the start that is being checked
+  kLeft = 64,
+  kLost = 128,
+};
 
 struct Participant {  // a worker or a server
   std::uint32_t next_step = 0;
   std::uint32_t memberships : 24 = 0;  // live synchronisations that it is in, in any role
-  Life life : 2 = Life::Live;
-  bool ready : 1 = false;       // reported ready and not yet released
-  bool snapshot : 1 = false;    // released with a snapshot that no start has used
-  bool blocking : 1 = false;    // blocking member of a live synchronisation
-  bool background : 1 = false;  // the same for the two other roles that a worker has once at most
-  bool passive : 1 = false;
-  bool named : 1 = false;  // by the start that is being checked
+  std::uint8_t flags = 0;
+
+  [[nodiscard]] bool is(int any) const { return (flags & any) != 0; }
+  [[nodiscard]] bool is_live() const { return !is(kLeft | kLost); }
+  // Of the bits in `of`, it has just these.
+  [[nodiscard]] bool is_just(int these, int of) const { return (flags & of) == these; }
+  void set(int bits) { flags = static_cast<std::uint8_t>(flags | bits); }
+  void clear(int bits) { flags = static_cast<std::uint8_t>(flags & ~bits); }
 };
 static_assert(sizeof(Participant) == 8);  // a large cluster has one per worker
 
@@ -114,7 +125,7 @@ struct CheckedPolicy::State {
     now = event.at;
     switch (event.kind) {
       case EventKind::WorkerJoined:
-        require(worker(event.worker).life == Life::Live, "D6", event.worker,
+        require(worker(event.worker).is_live(), "D6", event.worker,
                 "joins after it left or was lost");
         return;
       case EventKind::WorkerReady:
@@ -133,46 +144,44 @@ struct CheckedPolicy::State {
 
   void check_ready(const Event& event) {
     auto& who = worker(event.worker);
-    require(who.life == Life::Live, "D6", event.worker, "reports ready after it left or was lost");
-    require(!who.ready, "D6", event.worker, "reports ready before it is resumed");
+    require(who.is_live(), "D6", event.worker, "reports ready after it left or was lost");
+    require(!who.is(kReady), "D6", event.worker, "reports ready before it is resumed");
     require(event.step == who.next_step, "D6", event.worker, "reports a step out of turn");
     ++who.next_step;
-    who.ready = true;
+    who.set(kReady);
   }
 
   void check_left(WorkerId id) {
     auto& who = worker(id);
-    require(who.life == Life::Live, "D6", id, "leaves after it left or was lost");
-    require(!who.ready, "D7", id, "leaves while it is blocked");
+    require(who.is_live(), "D6", id, "leaves after it left or was lost");
+    require(!who.is(kReady), "D7", id, "leaves while it is blocked");
     require(who.memberships == 0, "D7", id, "leaves inside a live synchronisation");
-    who.life = Life::Left;
+    who.set(kLeft);
   }
 
   void check_lost(WorkerId id) {
     auto& who = worker(id);
-    require(who.life == Life::Live, "D6", id, "is lost after it left or was lost");
-    who.life = Life::Lost;
-    who.ready = false;
-    who.snapshot = false;
+    require(who.is_live(), "D6", id, "is lost after it left or was lost");
+    who.set(kLost);
+    who.clear(kReady | kSnapshot);
   }
 
   void check_end(SyncId sync, bool failed) {
-    const auto* head = live.find(sync);
-    require(head != nullptr, "D3", sync, "ends but is not live");
+    const auto head = live.take(sync);
+    require(head.has_value(), "D3", sync, "ends but is not live");
     bool has_lost = false;
     for (auto cell = *head; cell != MemberLists::kEnd; cell = members.pop(cell)) {
       const auto member = members.at(cell);
       auto& who = participants[member.worker];
       --who.memberships;
-      if (member.role == Role::Blocking) who.blocking = false;
-      if (member.role == Role::Passive) who.passive = false;
+      if (member.role == Role::Blocking) who.clear(kBlocking);
+      if (member.role == Role::Passive) who.clear(kPassive);
       if (member.role == Role::Background) {
-        who.background = false;
-        who.snapshot |= failed && who.life == Life::Live;
+        who.clear(kBackground);
+        if (failed && who.is_live()) who.set(kSnapshot);
       }
-      has_lost |= who.life == Life::Lost;
+      has_lost |= who.is(kLost);
     }
-    live.erase(sync);
     require(has_lost || !failed, "D4", sync, "fails, but none of its members was reported lost");
     require(!has_lost || failed, "D4", sync, "is done, but one of its members was lost");
   }
@@ -216,7 +225,7 @@ struct CheckedPolicy::State {
       if (member.role != Role::Server) weights += member.weight;
       head = members.push(head, member);
     }
-    for (const auto& member : named) participants[index(member.worker)].named = false;
+    for (const auto& member : named) participants[index(member.worker)].clear(kNamed);
     require(std::abs(weights - 1) <= 1e-9, "P7", start.sync, "has weights that do not sum to 1");
     live.insert(start.sync, head);
   }
@@ -225,35 +234,39 @@ struct CheckedPolicy::State {
     const auto id = member.worker;
     require(index(id) < participants.size(), "P7", id, "does not exist");
     auto& who = participants[index(id)];
+    if (member.role == Role::Blocking && index(id) < workers &&
+        who.is_just(kReady, kReady | kBlocking | kNamed | kLeft | kLost)) [[likely]] {
+      ++who.memberships;
+      return who.set(kBlocking | kNamed);
+    }
     require((member.role == Role::Server) == (index(id) >= workers), "P7", id,
             "has a role that is for servers only, or for workers only");
-    require(!who.named, "P7", id, "is twice in one synchronisation");
-    who.named = true;
+    require(!who.is(kNamed), "P7", id, "is twice in one synchronisation");
+    who.set(kNamed);
     ++who.memberships;
     switch (member.role) {
       case Role::Blocking:
-        require(who.life == Life::Live, "P6", id, "is to block, but left or was lost");
-        require(who.ready, "P2", id, "is to block, but did not report ready");
-        require(!who.blocking, "P2", id, "blocks in two live synchronisations");
-        who.blocking = true;
+        require(who.is_live(), "P6", id, "is to block, but left or was lost");
+        require(who.is(kReady), "P2", id, "is to block, but did not report ready");
+        require(!who.is(kBlocking), "P2", id, "blocks in two live synchronisations");
         break;
       case Role::Background:
-        require(who.life == Life::Live, "P6", id, "is to average, but left or was lost");
-        require(who.snapshot, "P2", id, "has no unused snapshot to average in the background");
-        require(!who.background, "P2", id, "averages twice in the background");
-        who.background = true;
-        who.snapshot = false;
+        require(who.is_live(), "P6", id, "is to average, but left or was lost");
+        require(who.is(kSnapshot), "P2", id, "has no unused snapshot to average in the background");
+        require(!who.is(kBackground), "P2", id, "averages twice in the background");
+        who.set(kBackground);
+        who.clear(kSnapshot);
         break;
       case Role::Passive:
-        require(who.life != Life::Lost, "P6", id, "is to serve, but was lost");
-        require(!who.passive, "P2", id, "serves two live synchronisations");
-        who.passive = true;
+        require(!who.is(kLost), "P6", id, "is to serve, but was lost");
+        require(!who.is(kPassive), "P2", id, "serves two live synchronisations");
+        who.set(kPassive);
         break;
       case Role::Forwarder:
         require(member.weight == 0, "P7", id, "forwards with a weight");
         [[fallthrough]];
       case Role::Source:
-        require(who.life != Life::Lost, "P6", id, "is to be read, but was lost");
+        require(!who.is(kLost), "P6", id, "is to be read, but was lost");
         break;
       case Role::Server:
         break;
@@ -264,10 +277,10 @@ struct CheckedPolicy::State {
     const auto id = release.worker;
     require(index(id) < workers, "P5", id, "does not exist");
     auto& who = participants[index(id)];
-    require(who.ready, "P5", id, "is released, but is not ready");
-    require(!who.blocking, "P5", id, "is released inside a live synchronisation");
-    who.ready = false;
-    who.snapshot |= release.snapshot;
+    require(who.is(kReady), "P5", id, "is released, but is not ready");
+    require(!who.is(kBlocking), "P5", id, "is released inside a live synchronisation");
+    who.clear(kReady);
+    if (release.snapshot) who.set(kSnapshot);
   }
 };
 
@@ -295,7 +308,8 @@ void CheckedPolicy::expect(WorkerId worker, bool next) const {
 
 std::uint32_t CheckedPolicy::waiting() const {
   std::uint32_t count = 0;
-  for (const auto& who : state_->participants) count += who.ready && who.memberships == 0 ? 1 : 0;
+  for (const auto& who : state_->participants)
+    count += who.is(kReady) && who.memberships == 0 ? 1 : 0;
   return count;
 }
 
@@ -306,7 +320,7 @@ std::string CheckedPolicy::stuck() const {
   std::uint32_t named = 0;
   for (std::uint32_t w = 0; w < state.workers && named < 8; ++w) {
     const auto& who = state.participants[w];
-    if (!who.ready || who.memberships != 0) continue;
+    if (!who.is(kReady) || who.memberships != 0) continue;
     text += (named++ == 0 ? ": " : ", ") + name(WorkerId{w}) + " since step " +
             std::to_string(who.next_step - 1);
   }

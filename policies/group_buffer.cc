@@ -128,13 +128,11 @@ void GroupBuffer::release_members(std::uint32_t group, Actions& out) {
 }
 
 std::uint32_t GroupBuffer::end_of(SyncId sync) {
-  const auto* found = live_.find(sync);
-  if (found == nullptr)
+  const auto group = live_.take(sync);
+  if (!group)
     throw ContractError("group buffer: synchronisation " + std::to_string(index(sync)) +
                         " is not live");
-  const auto group = *found;
-  live_.erase(sync);
-  return group;
+  return *group;
 }
 
 std::uint32_t GroupBuffer::take_seat() {

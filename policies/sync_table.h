@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -27,17 +28,34 @@ class SyncTable {
   }
   // Null when absent. Valid until the next insert or erase.
   [[nodiscard]] Value* find(Id id) {
-    for (std::size_t i = home(index(id) + 1);; i = next(i)) {
-      if (cells_[i].key == index(id) + 1) return &cells_[i].value;
-      if (cells_[i].key == 0) return nullptr;
-    }
+    const auto place = place_of(id);
+    return place ? &cells_[*place].value : nullptr;
+  }
+  // Erases it and returns its value; empty when absent.
+  std::optional<Value> take(Id id) {
+    const auto place = place_of(id);
+    if (!place) return std::nullopt;
+    std::optional<Value> taken(std::move(cells_[*place].value));
+    vacate(*place);
+    return taken;
   }
   void erase(Id id) {
-    std::size_t hole = home(index(id) + 1);
-    while (cells_[hole].key != index(id) + 1) {
-      if (cells_[hole].key == 0) return;
-      hole = next(hole);
+    if (const auto place = place_of(id)) vacate(*place);
+  }
+  [[nodiscard]] std::size_t size() const { return size_; }
+
+ private:
+  struct Cell {
+    std::uint64_t key = 0;  // id + 1; 0 is empty
+    Value value{};
+  };
+  [[nodiscard]] std::optional<std::size_t> place_of(Id id) const {
+    for (std::size_t i = home(index(id) + 1);; i = next(i)) {
+      if (cells_[i].key == index(id) + 1) return i;
+      if (cells_[i].key == 0) return std::nullopt;
     }
+  }
+  void vacate(std::size_t hole) {
     for (std::size_t i = next(hole); cells_[i].key != 0; i = next(i)) {  // backward shift
       if (((i - home(cells_[i].key)) & mask()) >= ((i - hole) & mask())) {
         cells_[hole] = std::move(cells_[i]);
@@ -47,13 +65,6 @@ class SyncTable {
     cells_[hole] = {};
     --size_;
   }
-  [[nodiscard]] std::size_t size() const { return size_; }
-
- private:
-  struct Cell {
-    std::uint64_t key = 0;  // id + 1; 0 is empty
-    Value value{};
-  };
   [[nodiscard]] std::size_t mask() const { return cells_.size() - 1; }
   [[nodiscard]] std::size_t next(std::size_t i) const { return (i + 1) & mask(); }
   [[nodiscard]] std::size_t home(std::uint64_t key) const {

@@ -50,7 +50,7 @@ struct ClusterSpec {
   std::uint32_t communicator_cache = 256;  // member lists per worker
   Time coordination_latency{};
   Time coordination_service{};
-  std::vector<double> compute_factor;      // per worker
+  std::vector<double> compute_factor;      // per worker; or empty: 1
 };
 
 struct WorkloadSpec {

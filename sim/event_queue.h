@@ -37,7 +37,10 @@ class EventQueue {
   // Room for `events` pending events at once, so that exactly their memory is taken.
   void reserve(std::uint32_t events) { heap_.reserve((kRoot + events + kArity - 1) / kArity * kArity); }
   // Slots 0..slots-1 may be scheduled. Only grows.
-  void grow(std::uint32_t slots) { position_.resize(slots, kNone); }
+  void grow(std::uint32_t slots) {
+    if (slots > position_.capacity()) position_.reserve(slots + slots / 2);  // doubling would take more
+    position_.resize(slots, kNone);
+  }
   [[nodiscard]] std::uint32_t slots() const { return static_cast<std::uint32_t>(position_.size()); }
 
   // Schedules the slot's event, or moves it when it is pending.

@@ -34,8 +34,11 @@ struct Load {
 
 class FairShare {
  public:
-  // Room for `links` more links, so that exactly their memory is taken.
-  void reserve_links(std::size_t links) { links_.reserve(links_.size() + links); }
+  // Room for `links` more links with one user each, so that exactly their memory is taken.
+  void reserve_links(std::size_t links) {
+    links_.reserve(links_.size() + links);
+    blocks_.reserve(links_.capacity() / kBlock + 64);
+  }
 
   // Capacity in bytes per second, finite and > 0, else ContractError. Links are numbered from 0 in
   // the order of the calls.
