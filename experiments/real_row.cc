@@ -12,6 +12,7 @@
 #include "experiments/step_split.h"
 #include "policies/smart.h"
 #include "sim/connectivity.h"
+#include "sim/packed_member.h"
 #include "sim/progress.h"
 #include "sim/statistics.h"
 #include "sim/transfer_plan.h"
@@ -29,9 +30,9 @@ std::uint64_t warmup_of(const Scenario& scenario) {
   return scenario.warmup_steps.value_or(quota ? std::min<std::uint64_t>(10, *quota / 10) : 10);
 }
 
-std::vector<Member> members_of(const SyncTiming& sync) {
-  std::vector<Member> members;
-  for (const auto& timing : sync.members) members.push_back(timing.member);
+std::vector<PackedMember> members_of(const SyncTiming& sync) {
+  std::vector<PackedMember> members;
+  for (const auto& timing : sync.members) members.emplace_back(timing.member);
   return members;
 }
 
@@ -135,7 +136,7 @@ class Measured {
       if (!counts(sync)) continue;
       const auto members = members_of(sync);
       const auto blocked = static_cast<std::size_t>(std::ranges::count(
-          members, Role::Blocking, [](const Member& member) { return member.role; }));
+          members, Role::Blocking, [](const PackedMember& member) { return member.role(); }));
       planner.plan(sync.kind, members, scenario_.workload.payload, plan);
       Time fixed{};
       for (const auto& stage : plan.stages) fixed += stage.latency;
