@@ -17,6 +17,12 @@ void check_capacity(double capacity) {
   }
 }
 
+// For one more, growing by a quarter: doubling would take more memory.
+template <typename Item>
+void make_room(std::vector<Item>& items) {
+  if (items.size() == items.capacity()) items.reserve(items.size() * 5 / 4 + 64);
+}
+
 // The lowest capacity / weight seen so far, with one division at the end.
 class LowestLevel {
  public:
@@ -153,6 +159,7 @@ std::span<const ActivityIndex> FairShare::solve() {
 
 std::uint32_t FairShare::take_activity() {
   if (free_activities_.empty()) {
+    make_room(activities_);
     activities_.emplace_back();
     return static_cast<std::uint32_t>(activities_.size() - 1);
   }
@@ -180,7 +187,7 @@ std::uint32_t FairShare::take_blocks(std::uint32_t owner, std::span<const Load> 
 
 std::uint32_t FairShare::take_block(std::uint32_t owner, double weight) {
   if (free_block_ == kNone) {
-    if (blocks_.size() == blocks_.capacity()) blocks_.reserve(blocks_.size() * 5 / 4 + 64);
+    make_room(blocks_);
     free_block_ = static_cast<std::uint32_t>(blocks_.size());
     blocks_.emplace_back().next_block = kNone;
   }

@@ -48,7 +48,7 @@ const PackedMember& only_member(std::span<const PackedMember> members, Role role
 }  // namespace
 
 void TransferPlan::trim() {
-  if (loads.capacity() > kLarge) loads = {};
+  if (loads.capacity() > kLarge) loads = std::vector<Load>();
 }
 
 TransferPlanner::TransferPlanner(const ClusterSpec& cluster, const Topology& topology,

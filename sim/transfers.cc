@@ -9,6 +9,7 @@ namespace cohort {
 ActivityIndex Transfers::prepare(Slot slot, std::uint32_t tie, std::span<const Load> loads, double amount) {
   const ActivityIndex activity = network_.prepare(loads);
   const auto i = static_cast<std::size_t>(activity);
+  if (i >= flows_.capacity()) flows_.reserve(i * 5 / 4 + 64);  // doubling would take more memory
   if (i >= flows_.size()) flows_.resize(i + 1);
   flows_[i] = {.remaining = amount, .rate = 0, .updated = {}, .slot = slot, .tie = tie};
   return activity;
