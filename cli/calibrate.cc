@@ -9,7 +9,9 @@
 #include <string>
 #include <vector>
 
+#include "cli/calibrate_measure.h"
 #include "cli/exit_codes.h"
+#include "policies/errors.h"
 #include "traces/link_fit.h"
 #include "traces/nccl_tests.h"
 
@@ -176,6 +178,9 @@ void print_text(const Calibration& calibration) {
 }  // namespace
 
 int calibrate(const CalibrateArguments& arguments) {
+  if (arguments.measure) return calibrate_by_measuring(arguments.json);
+  if (arguments.logs.empty())
+    throw InputError("calibrate", "neither logs nor --measure; allowed: one of them");
   std::vector<Calibration> calibrations;
   for (const auto& file : arguments.logs) {
     NcclLog log = read_nccl_log(file);

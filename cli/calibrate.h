@@ -1,5 +1,5 @@
 // `cohort calibrate LOG...`: what nccl-tests logs show about the links, as a table and as parts of
-// a spec.
+// a spec. With `--measure`: see cli/calibrate_measure.h.
 #pragma once
 
 #include <filesystem>
@@ -9,6 +9,7 @@ namespace cohort {
 
 struct CalibrateArguments {
   std::vector<std::filesystem::path> logs;
+  bool measure = false;  // instead of reading logs
   bool json = false;
 };
 

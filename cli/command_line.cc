@@ -137,9 +137,14 @@ void add_compare(CLI::App& app, int& exit_code) {
 }
 
 void add_calibrate(CLI::App& app, int& exit_code) {
-  auto* command = app.add_subcommand("calibrate", "link models from nccl-tests logs, for a spec");
+  auto* command = app.add_subcommand(
+      "calibrate", "link models for a spec: from nccl-tests logs, or measured here, under mpirun");
   auto arguments = std::make_shared<CalibrateArguments>();
-  command->add_option("logs", arguments->logs, "text logs of nccl-tests programs")->required();
+  auto* logs = command->add_option("logs", arguments->logs, "text logs of nccl-tests programs");
+  command
+      ->add_flag("--measure", arguments->measure,
+                 "mpirun -np N cohort calibrate --measure: time collectives among the ranks")
+      ->excludes(logs);
   command->add_flag("--json", arguments->json, "print JSON");
   command->callback([arguments, &exit_code] { exit_code = calibrate(*arguments); });
 }

@@ -18,7 +18,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr CommunicatorId kEverybody{0};
-constexpr CommunicatorId kGroup{1};
 constexpr std::chrono::seconds kLongestWait{60};
 
 struct Cpu {  // of this host, in ticks
@@ -64,15 +63,19 @@ class Measurement {
   PatternResult run(const Pattern& pattern) {
     PatternResult result{pattern, {}, 0};
     const std::vector<std::uint32_t>* mine = nullptr;
-    for (const auto& group : pattern.groups)
-      if (std::ranges::find(group, rank_) != group.end()) mine = &group;
+    for (const auto& group : pattern.groups) {
+      ++communicators_;
+      if (std::ranges::find(group, rank_) == group.end()) continue;
+      mine = &group;
+      communicator_ = CommunicatorId{communicators_};
+    }
     barrier();
     const auto begin = Clock::now();
     const bool reduces = pattern.kind == Pattern::Kind::AllReduce;
-    if (reduces && mine != nullptr) finish(*transport_.create(kGroup, *mine, {}));
+    if (reduces && mine != nullptr) finish(*transport_.create(communicator_, *mine, {}));
     result.create_seconds = largest(since(begin));
     for (const auto bytes : options_.bytes) result.timings.push_back(time(mine, reduces, bytes));
-    if (reduces && mine != nullptr) transport_.destroy(kGroup);
+    if (reduces && mine != nullptr) transport_.destroy(communicator_);
     return result;
   }
 
@@ -130,7 +133,7 @@ class Measurement {
 
   void communicate(const std::vector<std::uint32_t>& group, bool reduces, std::size_t count) {
     if (reduces) {
-      finish(*transport_.all_reduce(kGroup, values_.entries(), received_.entries(), count));
+      finish(*transport_.all_reduce(communicator_, values_.entries(), received_.entries(), count));
     } else {
       const auto peer = group[0] == rank_ ? group[1] : group[0];
       const Transfer transfers[] = {{Transfer::Way::Send, peer, values_.entries(), count},
@@ -182,6 +185,8 @@ class Measurement {
   bool nap_;
   Buffer values_, received_, slots_, sums_;
   std::uint64_t next_sync_ = 0;
+  std::uint32_t communicators_ = 0;  // ids used so far, the same at all ranks
+  CommunicatorId communicator_{};    // of this rank in the current pattern
 };
 
 using Nodes = std::vector<std::vector<std::uint32_t>>;

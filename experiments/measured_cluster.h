@@ -1,0 +1,42 @@
+// The cluster part of a spec, fitted to measured collectives (runtime/measurement.h), and how far
+// the model is off from each of them.
+//
+//   nic     from the all-reduce of one rank per node: t = 2(g-1) a + 2(g-1)/g S / b, by least
+//           squares with weights 1/t^2; a hop between nodes has twice the latency of a NIC
+//   fabric  from the pair exchange inside a node: t = a + S / b; `shared`, of twice that bandwidth,
+//           when two pairs side by side slow each other down by more than half
+// Patterns with more ranks at work on a host than it has CPUs carry a warning and feed no fit.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runtime/measurement.h"
+#include "sim/cluster.h"
+
+namespace cohort {
+
+struct PatternCheck {  // the model against one timing
+  std::string pattern;
+  std::uint64_t bytes = 0;
+  double measured_seconds = 0;
+  double predicted_seconds = 0;
+};
+
+struct MeasuredCluster {
+  ClusterSpec cluster;
+  nlohmann::ordered_json spec;       // the value of a spec's "cluster"
+  std::vector<PatternCheck> checks;  // all-reduces, each at each size
+  std::vector<std::string> warnings;
+};
+
+// `nodes[i]`: the ranks on node i; `cpus`: of every host. Throws InputError when nothing could be
+// measured: a single rank.
+[[nodiscard]] MeasuredCluster fit_cluster(const std::vector<PatternResult>& results,
+                                          const std::vector<std::vector<std::uint32_t>>& nodes,
+                                          std::uint32_t cpus);
+
+}  // namespace cohort

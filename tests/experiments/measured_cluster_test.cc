@@ -1,0 +1,83 @@
+#include "experiments/measured_cluster.h"
+
+#include <doctest/doctest.h>
+
+#include "policies/errors.h"
+
+namespace cohort {
+namespace {
+
+using Nodes = std::vector<std::vector<std::uint32_t>>;
+
+const Nodes kNodes{{0, 1}, {2, 3}, {4, 5}, {6, 7}};
+constexpr double kNic = 25e6, kNicLatency = 100e-6;  // bytes per second, seconds
+constexpr double kFabric = 1e9, kFabricLatency = 20e-6;
+
+// Some of the patterns that these nodes allow.
+std::vector<Pattern> some_patterns() {
+  using enum Pattern::Kind;
+  return {{"inside a node", AllReduce, {{0, 1}}},
+          {"inside every node at once", AllReduce, kNodes},
+          {"pair inside a node", Exchange, {{0, 1}}},
+          {"across nodes", AllReduce, {{0, 2, 4, 6}}},
+          {"across nodes, side by side", AllReduce, {{0, 2, 4, 6}, {1, 3, 5, 7}}},
+          {"pair across nodes", Exchange, {{0, 2}}},
+          {"everybody", AllReduce, {{0, 1, 2, 3, 4, 5, 6, 7}}}};
+}
+
+// Times of a pattern by the cost model: alone, of equal links.
+double model_seconds(const Pattern& pattern, double bytes) {
+  if (pattern.name == "pair inside a node") return kFabricLatency + bytes / kFabric;
+  if (pattern.name.starts_with("pair")) return 2 * kNicLatency + bytes / kNic;
+  const auto g = static_cast<double>(pattern.groups.front().size());
+  const bool inside = pattern.name.starts_with("inside");
+  const double share = pattern.name == "across nodes, side by side" ? 2 : 1;
+  const double hop = inside ? kFabricLatency : 2 * kNicLatency;
+  return 2 * (g - 1) * hop + 2 * (g - 1) / g * bytes * share / (inside ? kFabric : kNic);
+}
+
+std::vector<PatternResult> modelled() {
+  std::vector<PatternResult> results;
+  for (const auto& pattern : some_patterns()) {
+    PatternResult result{pattern, {}, 0};
+    for (const std::uint64_t bytes : {4U, 4'096U, 1'048'576U, 4'194'304U})
+      result.timings.push_back(
+          {.bytes = bytes, .seconds = model_seconds(pattern, static_cast<double>(bytes))});
+    results.push_back(std::move(result));
+  }
+  return results;
+}
+
+TEST_CASE("measured cluster: times by the cost model give its own links back") {
+  const auto fitted = fit_cluster(modelled(), kNodes, 2);
+  CHECK(fitted.cluster.nic_bandwidth.front() == doctest::Approx(kNic).epsilon(1e-6));
+  CHECK(static_cast<double>(fitted.cluster.nic_latency.front().count()) ==
+        doctest::Approx(kNicLatency * 1e9).epsilon(1e-4));
+  CHECK(fitted.cluster.fabric_bandwidth == doctest::Approx(kFabric).epsilon(1e-6));
+  CHECK(fitted.spec["nic"]["bandwidth"] == "25MB/s");
+  CHECK(fitted.spec["fabric"]["kind"] == "switched");
+  CHECK(fitted.spec["gpus_per_node"] == 2);
+}
+
+TEST_CASE("measured cluster: the model is checked against every all-reduce, side by side too") {
+  const auto fitted = fit_cluster(modelled(), kNodes, 2);
+  REQUIRE(fitted.checks.size() == 5 * 4);
+  for (const auto& check : fitted.checks) {
+    CAPTURE(check.pattern);
+    CAPTURE(check.bytes);
+    CHECK(check.predicted_seconds == doctest::Approx(check.measured_seconds).epsilon(1e-3));
+  }
+}
+
+TEST_CASE("measured cluster: more ranks than processors carry a warning and feed no fit") {
+  auto results = modelled();
+  CHECK(fit_cluster(results, kNodes, 2).warnings.empty());
+  CHECK_THROWS_AS(static_cast<void>(fit_cluster(results, kNodes, 1)), InputError);
+}
+
+TEST_CASE("measured cluster: a single rank has no link") {
+  CHECK_THROWS_AS(static_cast<void>(fit_cluster({}, {{0}}, 2)), InputError);
+}
+
+}  // namespace
+}  // namespace cohort
