@@ -41,6 +41,8 @@ class RankRoster {
   void begin(Handlers handlers);
   [[nodiscard]] boost::asio::ip::tcp::endpoint endpoint() const;
 
+  // Ranks of the job; every `rank` below is less.
+  [[nodiscard]] std::size_t size() const { return seats_.size(); }
   [[nodiscard]] bool present(std::uint32_t rank) const {
     return seats_[rank].connection != nullptr;
   }

@@ -41,13 +41,21 @@ ServedRun::ServedRun(boost::asio::io_context& io, RankRoster& roster, const RunS
   if (options_.ranks.size() != members)
     throw ContractError("a run of " + std::to_string(members) + " members was given " +
                         std::to_string(options_.ranks.size()) + " ranks");
-  for (std::uint32_t member = 0; member < members; ++member)
-    member_of_[options_.ranks[member]] = member;
+  for (std::uint32_t member = 0; member < members; ++member) seat(member);
+}
+
+void ServedRun::seat(std::uint32_t member) {
+  const auto rank = options_.ranks[member];
+  if (rank >= roster_.size())
+    throw ContractError("a run was given rank " + std::to_string(rank) + " of a job of " +
+                        std::to_string(roster_.size()));
+  if (!member_of_.emplace(rank, member).second)
+    throw ContractError("a run was given rank " + std::to_string(rank) + " twice");
 }
 
 void ServedRun::begin() {
   for (const auto rank : options_.ranks)
-    if (!roster_.present(rank)) return fail(roster_.absence(rank));
+    if (!roster_.present(rank)) return fail_for_loss(roster_.absence(rank));
   limit(options_.start_limit, [this] {
     std::string who;
     for (std::uint32_t member = 0; member < seats_.size(); ++member)
@@ -140,13 +148,18 @@ void ServedRun::lose(std::uint32_t rank, const std::string& why) {
   const auto member = found->second;
   seats_[member].left = true;
   if (phase_ == Phase::Preparing) {
-    record().lost.push_back(name(member) + " was lost before the run began: " + why);
-    fail(record().lost.back());
+    fail_for_loss(name(member) + " was lost before the run began: " + why);
   } else if (phase_ == Phase::Running) {
     drive([&] { generator_.lose(member, why, now_here()); });
   } else {
+    record().lost.push_back(name(member) + " was lost when the run had ended: " + why);
     finish_when_all_left();
   }
+}
+
+void ServedRun::fail_for_loss(const std::string& sentence) {
+  record().lost.push_back(sentence);
+  fail(sentence);
 }
 
 void ServedRun::interrupt(const std::string& why) {

@@ -29,7 +29,8 @@ class ServedRun final : private Outbox {
     std::function<void()> finished;
   };
 
-  // `setup`, `log`: as for GroupGenerator; `setup` outlives this.
+  // `setup`, `log`: as for GroupGenerator; `setup` outlives this. Throws ContractError when the
+  // members do not have a rank of the job each.
   ServedRun(boost::asio::io_context& io, RankRoster& roster, const RunSetup& setup, ActionLog* log,
             Options options);
 
@@ -55,12 +56,14 @@ class ServedRun final : private Outbox {
   void set_timer(TimerId timer, Time at) override;
   void cancel_timer(TimerId timer) override;
 
+  void seat(std::uint32_t member);
   void prepare(std::uint32_t member, std::vector<std::uint8_t> rendezvous);
   void receive_preparing(std::uint32_t member, const Message& message);
   void receive_leaving(std::uint32_t member, const Message& message);
   void run();
   void limit_seconds();
   void fail(const std::string& why);
+  void fail_for_loss(const std::string& sentence);
   // A call of the group generator, and what follows from it.
   template <typename Call>
   void drive(Call call);

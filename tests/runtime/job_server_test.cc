@@ -270,8 +270,9 @@ TEST_CASE("job server: a run that needs a lost rank fails at once") {
   Job job(3);
   job.ranks[2].close();
   (void)job.logged("lost rank 2");
-  CHECK(job.run(setup_of("all-reduce", 3, 3)).failure ==
-        "rank 2 (process 102 on here): the connection was closed");
+  const auto record = job.run(setup_of("all-reduce", 3, 3));
+  CHECK(record.failure == "rank 2 (process 102 on here): the connection was closed");
+  CHECK(record.lost == std::vector{record.failure});
 }
 
 TEST_CASE("job server: with continue the others come to their quota") {
@@ -295,7 +296,9 @@ TEST_CASE("job server: a rank that does not answer the end of a run is lost") {
     std::this_thread::sleep_for(20ms);
     job.server.interrupt("interrupted");
   });
-  CHECK(job.run(endless()).failure == "interrupted");
+  const auto record = job.run(endless());
+  CHECK(record.failure == "interrupted");
+  CHECK(record.lost.size() == 1);
   interrupter.join();
   CHECK(job.logged("lost rank 0").find("it did not answer the end of the run") !=
         std::string::npos);
@@ -317,6 +320,16 @@ TEST_CASE("job server: an error of the run itself reaches its caller, and the ra
   setup.stragglers = {{Replay{.trace = std::make_shared<const ComputeTrace>(trace)}}};
   CHECK_THROWS_AS((void)job.run(setup), InputError);
   CHECK(job.run(setup_of("all-reduce", 2, 3)).failure == "");
+}
+
+TEST_CASE("job server: a run on a rank beyond the job, or on one rank twice, breaks its contract") {
+  Job job(2);
+  const auto setup = setup_of("all-reduce", 2, 3);
+  CHECK_THROWS_WITH_AS((void)job.server.run(setup, {0, 2}, nullptr),
+                       "a run was given rank 2 of a job of 2", ContractError);
+  CHECK_THROWS_WITH_AS((void)job.server.run(setup, {1, 1}, nullptr), "a run was given rank 1 twice",
+                       ContractError);
+  CHECK(job.run(setup).failure == "");
 }
 
 TEST_CASE("job server: an address in use is named") {
@@ -343,47 +356,6 @@ TEST_CASE(
     CAPTURE(text);
     CHECK_THROWS_AS((void)endpoint_of(text), InputError);
   }
-}
-
-TEST_CASE("control link: it tries until the group generator listens") {
-  std::string where;
-  {
-    JobServer reserve({.ranks = 1});
-    where = reserve.address();
-  }
-  std::unique_ptr<JobServer> server;
-  std::thread late([&] {
-    std::this_thread::sleep_for(100ms);
-    server = std::make_unique<JobServer>(JobServer::Options{.listen = where, .ranks = 1});
-  });
-  // It cannot know the secret of a server that is not there yet: it comes through and is refused.
-  CHECK_THROWS_WITH_AS(ControlLink({.server = where, .hello = {}, .receive = {}, .closed = {}}),
-                       doctest::Contains("it ended the connection"), EnvironmentError);
-  late.join();
-}
-
-TEST_CASE("control link: where nobody listens is named when the limit is over") {
-  CHECK_THROWS_WITH_AS(ControlLink({.server = "127.0.0.1:1",
-                                    .hello = {.rank = 3},
-                                    .connect_limit = 100ms,
-                                    .receive = {},
-                                    .closed = {}}),
-                       "rank 3 cannot reach the group generator at 127.0.0.1:1: Connection refused",
-                       EnvironmentError);
-}
-
-TEST_CASE("control link: it closes although a heartbeat is always due") {
-  JobServer server({.ranks = 1});
-  FakeRank rank(server, 0, 0ms);
-  (void)server.await_ranks();
-  rank.close();
-}
-
-TEST_CASE("control link: its clock is the group generator's") {
-  Job job(1);
-  const auto before = std::chrono::steady_clock::now().time_since_epoch();
-  const auto there = job.ranks[0].now();
-  CHECK(std::chrono::abs(there - before) < 1s);  // the same process, so the same clock
 }
 
 }  // namespace cohort
