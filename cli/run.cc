@@ -85,6 +85,22 @@ struct Orders {
   }
 };
 
+// Takes part in a job until it is over. None: it ended well; else the exit code to end with at
+// once, since peers may be dead. What nobody else can say is said here.
+std::optional<int> take_part(const RankOptions& options, Backend& backend) {
+  try {
+    serve_as_rank(options, backend);
+    return std::nullopt;
+  } catch (const JobFailed& failure) {
+    const std::string_view why = failure.what();
+    if (why == kOverWithoutLost) return kDone;
+    return stop_requested() || why == kJobInterrupted ? kInterrupted : kEnvironmentFailed;
+  } catch (...) {
+    const int exit_code = report_current_error();
+    return stop_requested() ? kInterrupted : exit_code;
+  }
+}
+
 // One process of an MPI job.
 class JobMember {
  public:
@@ -134,23 +150,18 @@ class JobMember {
         exit_code = report_current_error();
       }
     });
-    const auto failure = serve(orders, own);
+    const auto failed = take_part(as_rank(orders), own);
     directing.join();
-    if (!failure.empty()) leave_at_once(job_, exit_code);
+    if (failed) leave_at_once(job_, exit_code);
     return std::stoi(job_.broadcast(std::to_string(exit_code)));
   }
 
   int follow() {
     const auto orders = Orders::parse(job_.broadcast(""));
     if (orders.end) return *orders.end;
-    const auto failure = serve(orders, backend(orders));
-    if (failure.empty()) return std::stoi(job_.broadcast(""));
-    if (failure.find(kOverWithoutLost) != std::string::npos) leave_at_once(job_, kDone);
-    // What else ended the job, rank 0 says.
-    if (failure.find("connection to the group generator") != std::string::npos)
-      say(fmt::format("rank {}: {}", job_.rank(), failure));
-    const bool interrupted = stop_requested() || failure.find(kJobInterrupted) != std::string::npos;
-    leave_at_once(job_, interrupted ? kInterrupted : kEnvironmentFailed);
+    if (const auto failed = take_part(as_rank(orders), backend(orders)))
+      leave_at_once(job_, *failed);
+    return std::stoi(job_.broadcast(""));
   }
 
   // The job's backend. A rank that cannot have it, such as for want of a GPU, says so and ends.
@@ -166,16 +177,10 @@ class JobMember {
     return *nccl_;
   }
 
-  // Takes part until the job is over. Empty, or why it ended badly.
-  [[nodiscard]] std::string serve(const Orders& orders, Backend& backend) const {
+  [[nodiscard]] RankOptions as_rank(const Orders& orders) const {
     auto options = orders.rank;
     options.rank = job_.rank();
-    try {
-      serve_as_rank(options, backend);
-      return "";
-    } catch (const EnvironmentError& error) {
-      return error.what();
-    }
+    return options;
   }
 
   const RunArguments& arguments_;
@@ -290,12 +295,7 @@ int run_local_rank(const LocalRankArguments& arguments) {
   const auto local = static_cast<std::uint32_t>(std::stoul(variable("COHORT_LOCAL_RANK")));
   const auto backend = load_nccl_backend(
       "", {.rank = options.rank, .local_rank = local, .share_gpus = arguments.share_gpus});
-  try {
-    serve_as_rank(options, *backend);
-  } catch (const EnvironmentError&) {
-    return kEnvironmentFailed;  // its owner says what went wrong
-  }
-  return kDone;
+  return take_part(options, *backend).value_or(kDone);
 }
 
 }  // namespace cohort

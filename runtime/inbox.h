@@ -26,10 +26,11 @@ class Inbox {
     letters_.push_back(std::move(letter));
     filled();
   }
-  // Something broke on another thread of this process: the next take() throws it.
+  // Something broke on another thread of this process: take() throws it once it has handed out what
+  // came before.
   void fail(std::exception_ptr failure) {
     const std::scoped_lock lock(mutex_);
-    failure_ = std::move(failure);
+    if (!failure_) failure_ = std::move(failure);
     filled();
   }
 
@@ -37,8 +38,8 @@ class Inbox {
   [[nodiscard]] std::vector<Letter> take() {
     if (!any_) return {};
     const std::scoped_lock lock(mutex_);
-    if (failure_) std::rethrow_exception(failure_);
-    any_ = false;
+    if (letters_.empty()) std::rethrow_exception(failure_);
+    any_ = failure_ != nullptr;
     return std::exchange(letters_, {});
   }
   // Until something is there.

@@ -9,7 +9,6 @@
 #include <optional>
 #include <utility>
 
-#include "policies/errors.h"
 #include "runtime/compute_thread.h"
 #include "runtime/control_link.h"
 #include "runtime/inbox.h"
@@ -86,11 +85,14 @@ class Rank {
                       host_name(), backend_.device()},
             .connect_limit = options.connect_limit,
             .receive = [this](Message&& message) { receive(std::move(message)); },
-            .closed = [this](const std::string& why) { receive(lost_link(why)); }};
+            .closed = [this](const std::string& why) { lose_link(why); }};
   }
 
-  static message::JobEnd lost_link(const std::string& why) {
-    return {"the connection to the group generator is lost: " + why};
+  // On the control link's thread.
+  void lose_link(const std::string& why) {
+    const auto text = "the connection to the group generator is lost: " + why;
+    watch(text);
+    inbox_.fail(std::make_exception_ptr(EnvironmentError(text)));
   }
 
   // On the control link's thread. A release goes past the sync thread, which may be busy.
@@ -180,7 +182,7 @@ class Rank {
   void on(const message::JobEnd& end, Time) {
     end_run();
     over_ = true;
-    if (!end.failure.empty()) throw EnvironmentError(end.failure);
+    if (!end.failure.empty()) throw JobFailed(end.failure);
   }
   template <typename Other>
   void on(const Other&, Time) {
@@ -229,6 +231,15 @@ class Rank {
 
 }  // namespace
 
-void serve_as_rank(const RankOptions& options, Backend& backend) { Rank(options, backend).serve(); }
+void serve_as_rank(const RankOptions& options, Backend& backend) {
+  Rank rank(options, backend);
+  try {
+    rank.serve();
+  } catch (const JobFailed&) {
+    throw;
+  } catch (const EnvironmentError& error) {
+    throw EnvironmentError("rank " + std::to_string(options.rank) + ": " + error.what());
+  }
+}
 
 }  // namespace cohort

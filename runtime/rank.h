@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string>
 
+#include "policies/errors.h"
 #include "runtime/backend.h"
 #include "runtime/messages.h"
 
@@ -19,9 +20,16 @@ struct RankOptions {
   std::chrono::milliseconds connect_limit{30'000};
 };
 
-// Returns when the job ended well; throws EnvironmentError with the group generator's own message
-// when it failed, or when the connection is lost. All calls of the backend's transport are made by
-// the calling thread.
+// The group generator ended the job as failed; what() is its message, which it gives the user
+// itself.
+class JobFailed : public EnvironmentError {
+ public:
+  using EnvironmentError::EnvironmentError;
+};
+
+// Returns when the job ended well. Throws JobFailed, and EnvironmentError that names the rank when
+// something fails on this rank or the connection is lost, which nobody else can tell. All calls of
+// the backend's transport are made by the calling thread.
 void serve_as_rank(const RankOptions& options, Backend& backend);
 
 }  // namespace cohort

@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "policies/errors.h"
+#include "runtime/inbox.h"
 #include "runtime/job_server.h"
 #include "runtime/watchdog.h"
 #include "tests/runtime/thread_transport.h"
@@ -31,7 +32,7 @@ struct Threads {
         try {
           serve_as_rank(own, backend);
           return "well";
-        } catch (const EnvironmentError& error) {
+        } catch (const JobFailed& error) {
           return error.what();
         }
       }));
@@ -134,6 +135,38 @@ TEST_CASE("rank: runs follow each other on the same ranks, and leave no communic
 TEST_CASE("rank: a job that failed ends every rank with the group generator's message") {
   Threads threads(2, {});
   CHECK(threads.end("the disk is full") == std::set<std::string>{"the disk is full"});
+}
+
+TEST_CASE("rank: one that loses the group generator says so, and which it is") {
+  ThreadFabric fabric({});
+  ThreadBackend backend(fabric, 0);
+  auto server = std::make_unique<JobServer>(JobServer::Options{.ranks = 1, .log = {}});
+  const RankOptions options{server->address(), server->secret(), 0, 20s};
+  auto said = std::async(std::launch::async, [&]() -> std::string {
+    try {
+      serve_as_rank(options, backend);
+      return "nothing";
+    } catch (const JobFailed&) {
+      return "what the group generator said";
+    } catch (const EnvironmentError& error) {
+      return error.what();
+    }
+  });
+  static_cast<void>(server->await_ranks());
+  server.reset();
+  const auto text = said.get();  // it may still be measuring the clock
+  CAPTURE(text);
+  CHECK(text.starts_with("rank 0"));
+  CHECK(text.find("group generator") != std::string::npos);
+}
+
+TEST_CASE("inbox: a failure is thrown once what came before it has been taken, and again") {
+  Inbox inbox;
+  inbox.put({message::JobEnd{"first"}, {}, false});
+  inbox.fail(std::make_exception_ptr(EnvironmentError("then")));
+  CHECK(inbox.take().size() == 1);
+  inbox.wait();
+  for (int i = 0; i < 2; ++i) CHECK_THROWS_WITH_AS((void)inbox.take(), "then", EnvironmentError);
 }
 
 TEST_CASE("rank: a run that is stopped does not wait for the steps under way") {
