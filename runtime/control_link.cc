@@ -48,7 +48,8 @@ struct ControlLink::State {
   std::optional<std::string> broken;
   bool open = false;
   bool silent = false;  // no more heartbeats
-  std::mutex ending;  // several threads may close
+  Time heard{};         // last
+  std::mutex ending;    // several threads may close
   std::thread thread;
 
   void connect() {
@@ -107,6 +108,8 @@ struct ControlLink::State {
   }
 
   void receive(Message&& message) {
+    heard = here();
+    if (std::holds_alternative<message::Heartbeat>(message)) return;
     if (const auto* reply = std::get_if<message::ClockReply>(&message)) return measure(*reply);
     if (open) return options.receive(std::move(message));
     early.push_back(std::move(message));
@@ -132,9 +135,15 @@ struct ControlLink::State {
     heartbeat.expires_after(options.heartbeat);
     heartbeat.async_wait([this](const error_code& error) {
       if (error || silent) return;
+      if (here() - heard > options.silence) return give_up();
       send(message::Heartbeat{});
       beat();
     });
+  }
+
+  void give_up() {
+    socket->close();
+    lost("it was silent for " + std::to_string(options.silence.count()) + " ms");
   }
 
   // A beat that is due is already on its way and cannot be cancelled.

@@ -20,6 +20,7 @@ class ControlLink {
     message::Hello hello{};
     std::chrono::milliseconds connect_limit{30'000};
     std::chrono::milliseconds heartbeat{1'000};
+    std::chrono::milliseconds silence{5'000};  // of the group generator, which answers each
     std::function<void(Message&&)> receive{};  // may be called before the constructor has returned
     // Once: the connection is gone, and why. Not called when this side closes.
     std::function<void(const std::string&)> closed{};

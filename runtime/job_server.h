@@ -15,6 +15,7 @@
 // A frame that is garbage, oversized, truncated, of another version, out of order, or a hello with
 // another secret or rank ends that connection with a logged reason and disturbs nobody; when it was
 // a known rank's, the rank is lost. A rank that is silent for `silence` is lost.
+// Heartbeats are answered, so that a rank notices when this side falls silent.
 //
 // One thread (started here) owns sockets, timers and the policy. The public functions are called
 // from one other thread and wait.

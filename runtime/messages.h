@@ -83,9 +83,6 @@ struct RunLeft {  // answer to RunEnd
   Time cpu{};  // processor time that the process spent on the run
   bool operator==(const RunLeft&) const = default;
 };
-struct Heartbeat {
-  bool operator==(const Heartbeat&) const = default;
-};
 
 // group generator -> member
 
@@ -146,6 +143,9 @@ struct JobEnd {
 
 // both ways
 
+struct Heartbeat {  // a member's, and the answer: each side takes long silence for a loss
+  bool operator==(const Heartbeat&) const = default;
+};
 // What members need to find each other (an NCCL unique id): the first member of a start that
 // creates sends it, the group generator passes it on to the others. Where the transport needs none,
 // nobody sends one or waits for one.

@@ -147,7 +147,9 @@ void RankRoster::hear(std::uint32_t rank, Message&& message) {
   seats_[rank].connection->heard = now;
   if (const auto* probe = std::get_if<message::ClockProbe>(&message)) {
     send(rank, message::ClockReply{probe->sent, now});
-  } else if (!std::holds_alternative<message::Heartbeat>(message)) {
+  } else if (std::holds_alternative<message::Heartbeat>(message)) {
+    send(rank, message::Heartbeat{});
+  } else {
     handlers_.receive(rank, std::move(message), now);
   }
   flush();

@@ -2,18 +2,85 @@
 
 #include <doctest/doctest.h>
 
+#include <atomic>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
 #include <chrono>
 #include <memory>
 #include <string>
 #include <thread>
 
 #include "policies/errors.h"
+#include "runtime/endpoint.h"
+#include "runtime/framed_socket.h"
 #include "runtime/job_server.h"
 #include "tests/runtime/fake_rank.h"
 
 namespace cohort {
 
 using namespace std::chrono_literals;
+using boost::asio::ip::tcp;
+
+namespace {
+
+// A group generator that tells the time, once for each probe, and nothing else.
+class Mute {
+ public:
+  Mute() {
+    acceptor_.async_accept([this](const boost::system::error_code& error, tcp::socket peer) {
+      if (error) return;
+      socket_ = std::make_shared<FramedSocket>(std::move(peer));
+      socket_->start({.receive = [this](Message&& message) { answer(message); },
+                      .broken = [](const std::string&) {}});
+    });
+    thread_ = std::thread([this] { io_.run(); });
+  }
+  ~Mute() {
+    io_.stop();
+    thread_.join();
+  }
+  [[nodiscard]] std::string address() const { return text_of(acceptor_.local_endpoint()); }
+
+ private:
+  void answer(const Message& message) {
+    const auto* probe = std::get_if<message::ClockProbe>(&message);
+    if (probe == nullptr) return;
+    socket_->queue(message::ClockReply{probe->sent, probe->sent});
+    socket_->flush();
+  }
+
+  boost::asio::io_context io_;
+  tcp::acceptor acceptor_{io_, endpoint_of("127.0.0.1")};
+  std::shared_ptr<FramedSocket> socket_;
+  std::thread thread_;
+};
+
+}  // namespace
+
+TEST_CASE("control link: a group generator that falls silent is lost") {
+  const Mute server;
+  Note closed;
+  const ControlLink link({.server = server.address(),
+                          .hello = {},
+                          .heartbeat = 20ms,
+                          .silence = 200ms,
+                          .receive = [](Message&&) {},
+                          .closed = [&](const std::string& why) { closed.leave(why); }});
+  CHECK(closed.take() == "it was silent for 200 ms");
+}
+
+TEST_CASE("control link: one that has nothing to say, but answers heartbeats, is not") {
+  const JobServer server({.ranks = 1});
+  std::atomic<bool> lost = false;
+  const ControlLink link({.server = server.address(),
+                          .hello = FakeRank::hello(server, 0),
+                          .heartbeat = 20ms,
+                          .silence = 2s,
+                          .receive = [](Message&&) {},
+                          .closed = [&](const std::string&) { lost = true; }});
+  std::this_thread::sleep_for(2500ms);
+  CHECK_FALSE(lost);
+}
 
 TEST_CASE("control link: it tries until the group generator listens") {
   std::string where;
