@@ -257,6 +257,16 @@ int start_ranks(const RunArguments& arguments) {
   return run_on_local_ranks(arguments);
 }
 
+// How long ranks wait for each other. A spec that cannot be read is rank 0's to complain of.
+std::chrono::milliseconds start_limit(const SpecArguments& arguments) {
+  RunSpec run;
+  try {
+    run = Experiment(arguments.spec, arguments.sets).base().run;
+  } catch (const std::exception&) {
+  }
+  return std::chrono::ceil<std::chrono::milliseconds>(run.start_limit);
+}
+
 std::string variable(const char* name) {
   const char* value = std::getenv(name);
   if (value == nullptr)
@@ -281,7 +291,7 @@ int run_spec(const RunArguments& arguments) {
   if (arguments.timeline && arguments.out.empty())
     throw InputError("--timeline", "has nowhere to go; allowed: together with --out DIR");
   if (!MpiJob::launched()) return start_ranks(arguments);
-  MpiJob job;
+  MpiJob job(start_limit(arguments.spec));
   return JobMember(arguments, job).run();
 }
 

@@ -4,6 +4,7 @@
 // no. Environment variables of the launcher tell launched() and rank before MPI is initialised.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -21,8 +22,9 @@ class MpiJob {
   [[nodiscard]] static bool available();
 
   // Initialises MPI. After this all calls of MPI, also those of the backend, must be made by one
-  // thread at a time. Throws EnvironmentError.
-  MpiJob();
+  // thread at a time. A rank that has not started within `start_limit` ends the others with exit
+  // code 3 and a message that names it, where one host has all. Throws EnvironmentError.
+  explicit MpiJob(std::chrono::milliseconds start_limit = std::chrono::seconds(30));
   // Finalises MPI, unless abandon() was called.
   ~MpiJob();
   MpiJob(const MpiJob&) = delete;

@@ -120,9 +120,9 @@ class Rank {
 
   void watch(const std::string& failure) {
     const auto& why = failure.empty() ? std::string("the run is over") : failure;
-    watchdog_.arm(failure.empty() ? kStuckAfterEnd : kStuckAfterFailure,
-                  "cohort: rank " + std::to_string(number_) + ": " + why +
-                      ", while this rank was inside a call that did not return");
+    const auto text = "cohort: rank " + std::to_string(number_) + ": " + why +
+                      ", while this rank was inside a call that did not return";
+    watchdog_.arm(failure.empty() ? kStuckAfterEnd : kStuckAfterFailure, [text] { return text; });
   }
 
   void handle(const Letter& letter) {

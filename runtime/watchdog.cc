@@ -18,7 +18,7 @@ Watchdog::~Watchdog() {
   thread_.join();
 }
 
-void Watchdog::arm(std::chrono::milliseconds limit, std::string message) {
+void Watchdog::arm(std::chrono::milliseconds limit, std::function<std::string()> message) {
   const std::scoped_lock lock(mutex_);
   alarms_.push_back({Clock::now() + limit, std::move(message)});
   changed_.notify_one();
@@ -39,7 +39,8 @@ void Watchdog::watch() {
     } else if (const auto end = next->end; Clock::now() < end) {
       changed_.wait_until(lock, end);
     } else {
-      std::fprintf(stderr, "%s\n", next->message.c_str());
+      const auto text = next->message();
+      if (!text.empty()) std::fprintf(stderr, "%s\n", text.c_str());
       std::fflush(stderr);
       std::_Exit(3);
     }

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <deque>
+#include <functional>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -16,9 +17,9 @@ class Watchdog {
   Watchdog();
   ~Watchdog();
 
-  // Unless a disarm() of its own follows within `limit`: prints `message` and ends the process with
-  // exit code 3. Any thread.
-  void arm(std::chrono::milliseconds limit, std::string message);
+  // Unless a disarm() of its own follows within `limit`: prints `message`, if it has one then, and
+  // ends the process with exit code 3. Any thread.
+  void arm(std::chrono::milliseconds limit, std::function<std::string()> message);
   // Takes back the oldest arm().
   void disarm();
 
@@ -26,7 +27,7 @@ class Watchdog {
   using Clock = std::chrono::steady_clock;
   struct Alarm {
     Clock::time_point end;
-    std::string message;
+    std::function<std::string()> message;
   };
 
   void watch();

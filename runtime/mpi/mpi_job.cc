@@ -16,6 +16,7 @@
 #include "runtime/host_vectors.h"
 #include "runtime/mpi/mpi_call.h"
 #include "runtime/mpi/mpi_transport.h"
+#include "runtime/mpi/start_watch.h"
 
 namespace cohort {
 namespace {
@@ -121,7 +122,8 @@ struct MpiJob::State {
 
 bool MpiJob::available() { return true; }
 
-MpiJob::MpiJob() : state_(std::make_unique<State>()) {
+MpiJob::MpiJob(std::chrono::milliseconds start_limit) : state_(std::make_unique<State>()) {
+  const StartWatch watch(start_limit);
   initialise();
   int rank = 0;
   int size = 0;

@@ -14,7 +14,7 @@ namespace {
 struct MpiJob::State {};
 
 bool MpiJob::available() { return false; }
-MpiJob::MpiJob() { refuse(); }
+MpiJob::MpiJob(std::chrono::milliseconds) { refuse(); }
 MpiJob::~MpiJob() = default;
 std::uint32_t MpiJob::rank() const { refuse(); }
 std::uint32_t MpiJob::size() const { refuse(); }

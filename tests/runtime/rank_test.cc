@@ -188,7 +188,7 @@ TEST_CASE("watchdog: a process that does not take its end is ended with exit cod
   const pid_t child = fork();
   if (child == 0) {
     Watchdog watchdog;
-    watchdog.arm(50ms, "stuck, as this test wants");
+    watchdog.arm(50ms, [] { return "stuck, as this test wants"; });
     std::this_thread::sleep_for(60s);
     std::_Exit(0);
   }
@@ -202,8 +202,8 @@ TEST_CASE("watchdog: an end that was taken is forgotten, a later one is not") {
   const pid_t child = fork();
   if (child == 0) {
     Watchdog watchdog;
-    watchdog.arm(60s, "the first");
-    watchdog.arm(50ms, "the second, as this test wants");
+    watchdog.arm(60s, [] { return "the first"; });
+    watchdog.arm(50ms, [] { return "the second, as this test wants"; });
     watchdog.disarm();
     std::this_thread::sleep_for(60s);
     std::_Exit(0);

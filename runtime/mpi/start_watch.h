@@ -1,0 +1,34 @@
+// Ends a process that waits inside MPI_Init for a rank that does not come: MPI would wait for ever.
+// Says which is missing, as far as ranks of one host can know of each other: each leaves a mark in
+// the launcher's folder for this job, which the launcher removes at its end.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+#include "runtime/watchdog.h"
+
+namespace cohort {
+
+class StartWatch {
+ public:
+  // From now on; once `limit` is over: a message and exit code 3. The variables of the environment
+  // are Open MPI's; without them nobody is named.
+  explicit StartWatch(std::chrono::milliseconds limit);
+  ~StartWatch();  // all are there
+
+ private:
+  [[nodiscard]] std::string complaint() const;
+  [[nodiscard]] std::filesystem::path mark(std::uint32_t local_rank) const;
+
+  std::chrono::milliseconds limit_;
+  std::filesystem::path folder_;  // empty: none
+  std::uint32_t own_ = 0;         // number among the ranks of this host
+  std::uint32_t here_ = 0;        // ranks of this host
+  std::uint32_t everywhere_ = 0;
+  Watchdog watchdog_;  // last: uses the others
+};
+
+}  // namespace cohort
