@@ -4,21 +4,22 @@
 #include "policies/errors.h"
 
 namespace cohort {
+namespace {
+
+[[noreturn]] void refuse() {
+  throw EnvironmentError("this build has no real runs; build it with ./quickstart --real");
+}
+
+}  // namespace
 
 bool can_run() { return false; }
 
 bool can_run(BackendKind) { return false; }
 
-int run_spec(const RunArguments&) {
-  throw EnvironmentError("this build has no real runs; build it with -Druntime=enabled");
-}
+int run_spec(const RunArguments&) { refuse(); }
 
-int calibrate_by_measuring(bool) {
-  throw EnvironmentError("this build has no real runs; build it with -Druntime=enabled");
-}
+int calibrate_by_measuring(bool) { refuse(); }
 
-int run_local_rank(const LocalRankArguments&) {
-  throw EnvironmentError("this build has no real runs; build it with -Druntime=enabled");
-}
+int run_local_rank(const LocalRankArguments&) { refuse(); }
 
 }  // namespace cohort
