@@ -200,7 +200,8 @@ int run_on_local_ranks(const RunArguments& arguments) {
   LocalRanks ranks(command, *arguments.ranks, director.server().address(),
                    director.server().secret());
   const int exit_code = director.direct();
-  for (const auto& complaint : ranks.join(std::chrono::seconds(5)))
+  // After a failure, whoever has not ended by now is stuck or stopped.
+  for (const auto& complaint : ranks.join(std::chrono::seconds(exit_code == kDone ? 5 : 2)))
     if (exit_code == kDone) say(complaint);
   return exit_code;
 }

@@ -152,7 +152,9 @@ void ServedRun::lose(std::uint32_t rank, const std::string& why) {
   } else if (phase_ == Phase::Running) {
     drive([&] { generator_.lose(member, why, now_here()); });
   } else {
-    record().lost.push_back(name(member) + " was lost when the run had ended: " + why);
+    // After a loss, those that are stuck because of it add nothing.
+    if (record().lost.empty())
+      record().lost.push_back(name(member) + " was lost when the run had ended: " + why);
     finish_when_all_left();
   }
 }

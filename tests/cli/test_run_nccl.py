@@ -2,11 +2,13 @@
 
 import json
 import os
+import signal
 import subprocess
 from pathlib import Path
 
 import pytest
 from conftest import BINARY, ROOT, small_spec
+from test_run import wait_for
 
 BUILD = Path(os.environ.get("COHORT_BUILD", ROOT / "build")).resolve()
 MODULE = BUILD / "tests" / "runtime" / "nccl" / "cohort_nccl_on_stand_in_test_double.so"
@@ -40,6 +42,29 @@ def run(cohort, spec, ranks, *arguments, **environment):
     return cohort.run("run", cohort.spec(spec), "--backend", "nccl", "--ranks", ranks, *arguments, env=variables)
 
 
+def ranks_of(folder):
+    """Process ids of the ranks that run in `folder`, by rank."""
+    found = {}
+    for entry in Path("/proc").iterdir():
+        try:
+            if entry.name.isdigit() and (entry / "cwd").resolve() == folder.resolve():
+                variables = (entry / "environ").read_bytes().split(b"\0")
+                found.update({int(v[12:]): int(entry.name) for v in variables if v.startswith(b"COHORT_RANK=")})
+        except OSError:
+            continue
+    return found
+
+
+def start_long(cohort):
+    """A job in the middle of a row that takes minutes, and its ranks."""
+    spec = cohort.spec(real_spec(policies=["all-reduce"], stop={"steps_per_worker": 10**5}))
+    job = cohort.start("run", spec, "--backend", "nccl", "--ranks", 4, "--out", "out",
+                       env={**os.environ, "COHORT_NCCL_MODULE": str(MODULE)})
+    events = cohort.folder / "out" / "events"
+    wait_for(lambda: events.is_dir() and any(f.stat().st_size > 20_000 for f in events.iterdir()))
+    return job, ranks_of(cohort.folder)
+
+
 def test_every_policy_runs_and_every_mean_is_right(cohort):
     spec = real_spec(policies=POLICIES)
     spec["cluster"].update(gpus_per_node=3)  # and a server: four ranks
@@ -64,6 +89,23 @@ def test_a_rank_that_dies_inside_a_collective_ends_the_run_and_is_named(cohort):
     done = run(cohort, real_spec(), 4, COHORT_STAND_IN_FAIL="2:ncclAllReduce:5:die")
     assert done.returncode == 3
     assert "rank 2" in done.stderr
+
+
+def test_a_stopped_rank_ends_the_run_and_is_ended(cohort):
+    job, ranks = start_long(cohort)
+    os.kill(ranks[2], signal.SIGSTOP)
+    _, message = job.communicate(timeout=10)
+    assert job.returncode == 3
+    assert "worker 2 was lost" in message and "it was silent for 5.0 s" in message
+    assert ranks_of(cohort.folder) == {}
+
+
+def test_ranks_end_with_the_group_generator(cohort):
+    job, ranks = start_long(cohort)
+    assert len(ranks) == 4
+    job.kill()
+    job.communicate(timeout=10)
+    wait_for(lambda: ranks_of(cohort.folder) == {}, 10)
 
 
 def test_an_error_of_the_library_fails_its_row_alone_with_its_words(cohort):
