@@ -70,7 +70,7 @@ ClusterSpec cluster_of(std::uint32_t nodes) {
 }
 
 // Plans synchronisations of `members` on 4 nodes.
-void plan(benchmark::State& state, SyncKind kind, const std::vector<Member>& members,
+void plan(benchmark::State& state, SyncKind kind, const std::vector<PackedMember>& members,
           Collective collective = Collective::Ring) {
   auto cluster = cluster_of(4);
   cluster.collective = collective;
@@ -84,13 +84,15 @@ void plan(benchmark::State& state, SyncKind kind, const std::vector<Member>& mem
   }
 }
 
-std::vector<Member> workers(std::initializer_list<std::uint32_t> numbers) {
-  std::vector<Member> members;
-  for (const auto number : numbers) members.push_back({WorkerId{number}, Role::Blocking, 0.25});
+std::vector<PackedMember> workers(std::initializer_list<std::uint32_t> numbers) {
+  std::vector<PackedMember> members;
+  for (const auto number : numbers) members.emplace_back(Member{WorkerId{number}});
   return members;
 }
 
-std::vector<Member> worker_and_server() { return {{WorkerId{5}}, {WorkerId{16}, Role::Server}}; }
+std::vector<PackedMember> worker_and_server() {
+  return {PackedMember({WorkerId{5}}), PackedMember({WorkerId{16}, Role::Server})};
+}
 
 BENCHMARK_CAPTURE(plan, ring_in_a_node, SyncKind::GroupMean, workers({4, 5, 6, 7}));
 BENCHMARK_CAPTURE(plan, ring_over_4_nodes, SyncKind::GroupMean, workers({0, 5, 10, 15}));
