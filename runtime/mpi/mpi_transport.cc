@@ -72,6 +72,9 @@ void in_pieces(std::size_t count, std::size_t longest, Call call) {
   }
 }
 
+// Between the tags of one run and the next; odd, so that no power of two hides it.
+constexpr std::uint64_t kTagsApart = 1'000'003;
+
 // A tag for `number`; communications whose numbers are far apart may share one.
 int tag_of(std::uint64_t number, int largest) {
   return static_cast<int>(number % (static_cast<std::uint64_t>(largest) + 1));
@@ -96,8 +99,11 @@ MpiTransport::~MpiTransport() {
 
 void MpiTransport::connect(std::span<const std::uint32_t> ranks, std::span<const std::uint8_t>) {
   leave_all();
-  all_ = make(ranks, largest_tag_);
-  for (std::size_t i = 0; i < ranks.size(); ++i) positions_[ranks[i]] = static_cast<int>(i);
+  MPI_Comm members = make(ranks, largest_tag_);
+  ++connections_;  // ranks that sat out a run have counted fewer
+  check_mpi(MPI_Allreduce(MPI_IN_PLACE, &connections_, 1, MPI_UINT64_T, MPI_MAX, members),
+            "MPI_Allreduce");
+  leave(members);
 }
 
 std::unique_ptr<Request> MpiTransport::create(CommunicatorId id,
@@ -140,18 +146,22 @@ std::unique_ptr<Request> MpiTransport::all_reduce(CommunicatorId id, const float
 }
 
 std::unique_ptr<Request> MpiTransport::exchange(SyncId sync, std::span<const Transfer> transfers) {
-  const int tag = tag_of(index(sync), largest_tag_);
+  // Not on a communicator of the run: a message that nobody took would spoil the one that MPI puts
+  // in the place of one that was left.
+  const int tag = tag_of(index(sync) + connections_ * kTagsApart, largest_tag_);
   auto request = std::make_unique<PointToPoint>();
   for (const auto& transfer : transfers) {
-    const int peer = positions_.at(transfer.rank);
+    const auto peer = static_cast<int>(transfer.rank);
     in_pieces(transfer.count, options_.longest_call, [&](std::size_t first, int length) {
       float* entries = transfer.entries + first;
       if (transfer.way == Transfer::Way::Send) {
-        check_mpi_sync(MPI_Isend(entries, length, MPI_FLOAT, peer, tag, all_, request->add()),
-                       "MPI_Isend");
+        check_mpi_sync(
+            MPI_Isend(entries, length, MPI_FLOAT, peer, tag, MPI_COMM_WORLD, request->add()),
+            "MPI_Isend");
       } else {
-        check_mpi_sync(MPI_Irecv(entries, length, MPI_FLOAT, peer, tag, all_, request->add()),
-                       "MPI_Irecv");
+        check_mpi_sync(
+            MPI_Irecv(entries, length, MPI_FLOAT, peer, tag, MPI_COMM_WORLD, request->add()),
+            "MPI_Irecv");
       }
     });
   }
@@ -186,8 +196,6 @@ void MpiTransport::leave(MPI_Comm communicator) const {
 
 void MpiTransport::leave_all() {
   for (const auto& [id, communicator] : std::exchange(communicators_, {})) leave(communicator);
-  if (all_ != MPI_COMM_NULL) leave(std::exchange(all_, MPI_COMM_NULL));
-  positions_.clear();
 }
 
 }  // namespace cohort

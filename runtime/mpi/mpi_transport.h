@@ -62,11 +62,10 @@ class MpiTransport : public Transport {
 
   Options options_;
   int largest_tag_ = 0;
+  std::uint64_t connections_ = 0;  // the same at all members
   MPI_Group world_ = MPI_GROUP_NULL;
   std::map<CommunicatorId, MPI_Comm> communicators_;
-  MPI_Comm all_ = MPI_COMM_NULL;            // of the run
-  std::map<std::uint32_t, int> positions_;  // job's rank -> rank in all_
-  std::shared_ptr<bool> collective_left_;   // whether one was left unfinished; requests know it
+  std::shared_ptr<bool> collective_left_;  // whether one was left unfinished; requests know it
 };
 
 }  // namespace cohort
