@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 
-#include <array>
 #include <charconv>
 #include <csignal>
 #include <cstdio>
@@ -20,6 +19,7 @@
 #include "cli/program.h"
 #include "cli/run_director.h"
 #include "experiments/experiment.h"
+#include "experiments/this_host.h"
 #include "policies/errors.h"
 #include "runtime/local_ranks.h"
 #include "runtime/mpi_job.h"
@@ -32,11 +32,6 @@ namespace {
 void say(const std::string& line) { fmt::print(stderr, "cohort: {}\n", line); }
 
 std::string own_path() { return std::filesystem::read_symlink("/proc/self/exe").string(); }
-
-std::string host_name() {
-  std::array<char, 256> name{};
-  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "localhost";
-}
 
 std::string hex(const Secret& secret) {
   std::string text;

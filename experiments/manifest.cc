@@ -2,22 +2,16 @@
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <array>
 #include <ctime>
 #include <thread>
 
 #include "experiments/resolved.h"
+#include "experiments/this_host.h"
 #include "experiments/version.h"
 
 namespace cohort {
 namespace {
-
-std::string host_name() {
-  std::array<char, 256> name{};
-  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
-}
 
 Json resolved_base(const Cell& cell) {
   Json resolved = resolved_json(cell);

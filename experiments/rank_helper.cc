@@ -13,6 +13,7 @@
 #include "experiments/rank_server.h"
 #include "experiments/row_maker.h"
 #include "experiments/sweep_plan.h"
+#include "experiments/this_host.h"
 #include "experiments/worker_pool.h"
 #include "policies/errors.h"
 

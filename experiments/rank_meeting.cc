@@ -1,42 +1,21 @@
 #include "experiments/rank_meeting.h"
 
-#include <arpa/inet.h>
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <ifaddrs.h>
-#include <net/if.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <array>
 #include <fstream>
 #include <iterator>
-#include <memory>
 #include <random>
 
 #include "experiments/file_descriptor.h"
 #include "experiments/spec_json.h"
+#include "experiments/this_host.h"
 #include "policies/errors.h"
 
 namespace cohort {
 namespace {
-
-// IPv4, up, no loopback.
-std::vector<std::string> own_addresses() {
-  ifaddrs* first = nullptr;
-  if (::getifaddrs(&first) != 0) throw EnvironmentError("cannot list this host's addresses");
-  const std::unique_ptr<ifaddrs, decltype(&::freeifaddrs)> owner(first, &::freeifaddrs);
-  std::vector<std::string> addresses;
-  for (const auto* at = first; at != nullptr; at = at->ifa_next) {
-    if (at->ifa_addr == nullptr || at->ifa_addr->sa_family != AF_INET) continue;
-    if ((at->ifa_flags & IFF_UP) == 0 || (at->ifa_flags & IFF_LOOPBACK) != 0) continue;
-    std::array<char, INET_ADDRSTRLEN> text{};
-    const auto* address = reinterpret_cast<const sockaddr_in*>(at->ifa_addr);
-    ::inet_ntop(AF_INET, &address->sin_addr, text.data(), text.size());
-    addresses.emplace_back(text.data());
-  }
-  return addresses;
-}
 
 std::string random_hex() {
   std::random_device device;
@@ -46,12 +25,6 @@ std::string random_hex() {
 }
 
 }  // namespace
-
-std::string host_name() {
-  std::array<char, 256> name{};
-  ::gethostname(name.data(), name.size() - 1);
-  return name.data();
-}
 
 Meeting meeting_here(bool one_host) {
   Meeting meeting{

@@ -52,6 +52,4 @@ void write_meeting(const Meeting& meeting, const std::filesystem::path& file);
 [[nodiscard]] std::string hello_line(const Meeting& meeting, std::uint32_t rank,
                                      std::uint64_t plan);
 
-[[nodiscard]] std::string host_name();
-
 }  // namespace cohort
