@@ -89,11 +89,9 @@ int calibrate_by_measuring(bool json) {
                      "this is a single process; allowed: mpirun -np N cohort calibrate --measure");
   MpiJob job;
   const auto nodes = nodes_of(job.hosts());
-  const auto cpus = static_cast<std::uint32_t>(::sysconf(_SC_NPROCESSORS_ONLN));
-  const auto widest = std::ranges::max(nodes, {}, [](const auto& node) { return node.size(); });
-  const auto results =
-      measure(job.backend(), job.rank(), job.size(), patterns(nodes), widest.size() > cpus);
+  const auto results = measure(job.backend(), job.rank(), job.size(), patterns(nodes));
   if (job.rank() != 0) return kDone;
+  const auto cpus = static_cast<std::uint32_t>(::sysconf(_SC_NPROCESSORS_ONLN));
   const auto fitted = fit_cluster(results, nodes, cpus);
   for (const auto& warning : fitted.warnings) fmt::print(stderr, "cohort: {}\n", warning);
   json ? print_json(results, fitted) : print_text(results, fitted);

@@ -41,7 +41,7 @@ Cpu cpu_now() {
 
 class Measurement {
  public:
-  Measurement(Backend& backend, std::uint32_t rank, std::uint32_t ranks, bool nap,
+  Measurement(Backend& backend, std::uint32_t rank, std::uint32_t ranks,
               const MeasurementOptions& options)
       : backend_(backend),
         transport_(backend.transport()),
@@ -49,7 +49,7 @@ class Measurement {
         options_(options),
         rank_(rank),
         ranks_(ranks),
-        nap_(nap),
+        nap_(transport_.crowded()),
         values_(vectors_, *std::ranges::max_element(options.bytes) / sizeof(float) + 1),
         received_(vectors_, values_.count()),
         slots_(vectors_, ranks),
@@ -235,9 +235,9 @@ std::vector<Pattern> patterns(const std::vector<std::vector<std::uint32_t>>& nod
 }
 
 std::vector<PatternResult> measure(Backend& backend, std::uint32_t rank, std::uint32_t ranks,
-                                   const std::vector<Pattern>& patterns, bool nap,
+                                   const std::vector<Pattern>& patterns,
                                    const MeasurementOptions& options) {
-  Measurement measurement(backend, rank, ranks, nap, options);
+  Measurement measurement(backend, rank, ranks, options);
   std::vector<PatternResult> results;
   for (const auto& pattern : patterns) results.push_back(measurement.run(pattern));
   return results;

@@ -48,10 +48,10 @@ struct MeasurementOptions {
 [[nodiscard]] std::vector<Pattern> patterns(const std::vector<std::vector<std::uint32_t>>& nodes);
 
 // Collective: all ranks call it with the same arguments, and all get the same results.
-// `nap`: whether to sleep between polls, as ranks do on an oversubscribed host.
+// Where the transport is crowded it sleeps between polls, as ranks do in a run.
 [[nodiscard]] std::vector<PatternResult> measure(Backend& backend, std::uint32_t rank,
                                                  std::uint32_t ranks,
-                                                 const std::vector<Pattern>& patterns, bool nap,
+                                                 const std::vector<Pattern>& patterns,
                                                  const MeasurementOptions& options = {});
 
 }  // namespace cohort

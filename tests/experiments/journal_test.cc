@@ -13,12 +13,8 @@
 namespace cohort {
 namespace {
 
+using testing::content;
 using testing::TemporaryDirectory;
-
-std::string content(const std::filesystem::path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(stream), {}};
-}
 
 std::filesystem::path two_rows(const TemporaryDirectory& directory) {
   Journal journal(directory.path() / "j", "1");

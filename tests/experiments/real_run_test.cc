@@ -17,12 +17,8 @@
 namespace cohort {
 namespace {
 
+using testing::content;
 using testing::TemporaryDirectory;
-
-std::string content(const std::filesystem::path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(stream), {}};
-}
 
 Json spec_of(const Json& changes = Json::object()) {
   auto document = testing::base_spec();

@@ -16,12 +16,8 @@ namespace cohort {
 namespace {
 
 using testing::base_spec;
+using testing::content;
 using testing::TemporaryDirectory;
-
-std::string content(const std::filesystem::path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(stream), {}};
-}
 
 Experiment experiment_of(const TemporaryDirectory& directory, const Json& document,
                          const std::vector<std::string>& sets = {}) {

@@ -3,43 +3,22 @@
 
 #include <doctest/doctest.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <thread>
 
 #include "policies/errors.h"
+#include "tests/temporary_directory.h"
 
 namespace cohort {
 namespace {
 
 using namespace std::chrono_literals;
 
-class Folder {
- public:
-  Folder() {
-    std::string name = (std::filesystem::temp_directory_path() / "cohort-ranks-XXXXXX").string();
-    path_ = ::mkdtemp(name.data());
-  }
-  ~Folder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  [[nodiscard]] std::string text(const std::string& name) const {
-    std::ifstream stream(path_ / name);
-    return {std::istreambuf_iterator<char>(stream), {}};
-  }
-  [[nodiscard]] std::string path() const { return path_.string(); }
-
- private:
-  std::filesystem::path path_;
-};
+using testing::content;
+using testing::TemporaryDirectory;
 
 std::vector<std::string> shell(const std::string& script) { return {"/bin/sh", "-c", script}; }
 
@@ -61,9 +40,9 @@ bool gone(pid_t process) {
   return false;
 }
 
-pid_t number_in(const Folder& folder, const std::string& name) {
+pid_t number_in(const TemporaryDirectory& folder, const std::string& name) {
   for (int i = 0; i < 500; ++i) {
-    const auto text = folder.text(name);
+    const auto text = content(folder.path() / name);
     if (text.ends_with("\n")) return std::stoi(text);
     std::this_thread::sleep_for(10ms);
   }
@@ -71,18 +50,18 @@ pid_t number_in(const Folder& folder, const std::string& name) {
 }
 
 TEST_CASE("local ranks: each is told where the group generator is, the secret and its number") {
-  const Folder folder;
+  const TemporaryDirectory folder;
   Secret secret{};
   secret[0] = 0xab;
   secret[15] = 0x01;
-  LocalRanks ranks(shell("echo $COHORT_SERVER $COHORT_SECRET $COHORT_LOCAL_RANK >" + folder.path() +
-                         "/$COHORT_RANK"),
+  LocalRanks ranks(shell("echo $COHORT_SERVER $COHORT_SECRET $COHORT_LOCAL_RANK >" +
+                         folder.path().string() + "/$COHORT_RANK"),
                    2, "127.0.0.1:7", secret);
   CHECK(ranks.join(10s).empty());
-  CHECK(folder.text("0") ==
+  CHECK(content(folder.path() / "0") ==
         "127.0.0.1:7 ab0000000000000000000000000000"
         "01 0\n");
-  CHECK(folder.text("1").ends_with(" 1\n"));
+  CHECK(content(folder.path() / "1").ends_with(" 1\n"));
 }
 
 TEST_CASE("local ranks: one that ends with a code or by a signal is named") {
@@ -96,8 +75,8 @@ TEST_CASE("local ranks: one that ends with a code or by a signal is named") {
 
 TEST_CASE(
     "local ranks: one that does not end is ended, also when it ignores SIGTERM or is stopped") {
-  const Folder folder;
-  LocalRanks ranks(shell("trap '' TERM; echo $$ >" + folder.path() +
+  const TemporaryDirectory folder;
+  LocalRanks ranks(shell("trap '' TERM; echo $$ >" + folder.path().string() +
                          "/$COHORT_RANK; [ $COHORT_RANK = 1 ] && kill -STOP $$; "
                          "while :; do sleep 1; done"),
                    2, "", {});
@@ -113,10 +92,11 @@ TEST_CASE(
 }
 
 TEST_CASE("local ranks: none outlives its owner, however that ends") {
-  const Folder folder;
+  const TemporaryDirectory folder;
   const pid_t owner = ::fork();
   if (owner == 0) {
-    const LocalRanks ranks(shell("echo $$ >" + folder.path() + "/rank; sleep 100"), 1, "", {});
+    const LocalRanks ranks(shell("echo $$ >" + folder.path().string() + "/rank; sleep 100"), 1, "",
+                           {});
     number_in(folder, "rank");
     ::kill(::getpid(), SIGKILL);
   }

@@ -42,7 +42,7 @@ TEST_CASE("measurement: all ranks get the same times, of every size of every pat
   for (std::uint32_t rank = 0; rank < 4; ++rank)
     ranks.push_back(std::async(std::launch::async, [&, rank] {
       ThreadBackend backend(fabric, rank);
-      return measure(backend, rank, 4, patterns(nodes), true, options);
+      return measure(backend, rank, 4, patterns(nodes), options);
     }));
   std::vector<std::vector<PatternResult>> results;
   for (auto& rank : ranks) results.push_back(rank.get());
