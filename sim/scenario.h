@@ -15,6 +15,7 @@
 #include "sim/cluster.h"
 #include "traces/result_row.h"
 #include "traces/stragglers.h"
+#include "training/training_plan.h"
 
 namespace cohort {
 
@@ -24,6 +25,7 @@ struct StopRule {  // the first reached ends the run; at least one is given
   std::optional<std::uint64_t> steps_per_worker{};
   std::optional<std::uint64_t> total_steps{};
   std::optional<Time> seconds{};
+  std::optional<double> loss{};  // of the mean model, with training; beside one of the others
 };
 
 struct Loss {  // failure injection: the worker is lost at that instant
@@ -43,6 +45,7 @@ struct Scenario {
   std::optional<std::uint64_t> warmup_steps;  // none: the default of SEMANTICS 1
   std::uint64_t seed = 1;
   std::vector<Loss> losses;
+  std::shared_ptr<const TrainingPlan> training;  // null: steps only take time
 };
 
 // One line of a run's own compute trace: what was drawn, and how long it took (interference stretches it).
@@ -60,6 +63,7 @@ struct SimulateOptions {
   ActionLog* log = nullptr;        // gets every event and action
   Timeline* timeline = nullptr;    // gets every interval of every worker
   std::vector<StepRecord>* steps = nullptr;  // gets every finished computation
+  unsigned threads = 1;            // that compute local steps; changes no result
 };
 
 // Throws ContractError when a policy breaks a promise, InputError when options do not fit.

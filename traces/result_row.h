@@ -9,6 +9,8 @@
 #include <optional>
 #include <string>
 
+#include "traces/learning.h"
+
 namespace cohort {
 
 struct ResultRow {
@@ -37,6 +39,7 @@ struct ResultRow {
       false;  // the window was empty, so throughput and fractions are of the whole run
   std::optional<bool> connected;  // union graph of the groups connected over every window of 50
                                   // steps; null: run too short
+  std::optional<Learning> learning;  // of runs with training
 };
 
 }  // namespace cohort
