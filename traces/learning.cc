@@ -6,9 +6,9 @@ namespace cohort {
 namespace {
 
 template <typename Axis>
-std::optional<double> crossing(std::span<const CurvePoint> curve, double target, Axis axis) {
+std::optional<double> crossing(std::span<const LearningPoint> curve, double target, Axis axis) {
   const auto reached = std::ranges::find_if(
-      curve, [&](const CurvePoint& point) { return point.mean.loss <= target; });
+      curve, [&](const LearningPoint& point) { return point.mean.loss <= target; });
   if (reached == curve.end()) return std::nullopt;
   const double at = axis(*reached);
   if (reached == curve.begin()) return at;
@@ -19,13 +19,13 @@ std::optional<double> crossing(std::span<const CurvePoint> curve, double target,
 
 }  // namespace
 
-std::optional<double> seconds_to_loss(std::span<const CurvePoint> curve, double target) {
-  return crossing(curve, target, [](const CurvePoint& point) { return point.seconds; });
+std::optional<double> seconds_to_loss(std::span<const LearningPoint> curve, double target) {
+  return crossing(curve, target, [](const LearningPoint& point) { return point.seconds; });
 }
 
-std::optional<double> samples_to_loss(std::span<const CurvePoint> curve, double target) {
+std::optional<double> samples_to_loss(std::span<const LearningPoint> curve, double target) {
   return crossing(curve, target,
-                  [](const CurvePoint& point) { return static_cast<double>(point.samples); });
+                  [](const LearningPoint& point) { return static_cast<double>(point.samples); });
 }
 
 }  // namespace cohort

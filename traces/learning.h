@@ -18,7 +18,7 @@ struct Score {
   std::optional<double> accuracy;
 };
 
-struct CurvePoint {
+struct LearningPoint {
   double seconds = 0;  // since the run's start
   std::uint64_t samples = 0;  // used so far by all workers together
   Score mean;
@@ -31,7 +31,7 @@ struct Learning {
   double learning_rate = 0;  // as used: the spec's, or tuned
   double momentum = 0;
   // From before the first step to the end, in order of time; the last one with all replicas.
-  std::vector<CurvePoint> curve;
+  std::vector<LearningPoint> curve;
   std::vector<std::uint64_t> samples_per_worker;
   // Mean over all gradients used: how often the parameters that it was applied to had been changed
   // by others (averages, under a server other workers' updates) since it read them. Null: none used.
@@ -40,10 +40,10 @@ struct Learning {
 
 // When the loss of the mean model first reaches `target`: linear in time between the two points
 // around it. Null: not reached.
-[[nodiscard]] std::optional<double> seconds_to_loss(std::span<const CurvePoint> curve,
+[[nodiscard]] std::optional<double> seconds_to_loss(std::span<const LearningPoint> curve,
                                                     double target);
 // The same in samples used.
-[[nodiscard]] std::optional<double> samples_to_loss(std::span<const CurvePoint> curve,
+[[nodiscard]] std::optional<double> samples_to_loss(std::span<const LearningPoint> curve,
                                                     double target);
 
 }  // namespace cohort
