@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <ranges>
 
 #include "policies/errors.h"
 #include "sim/scenario.h"
@@ -17,6 +18,10 @@ namespace {
 using Nodes = std::vector<std::vector<std::uint32_t>>;
 
 constexpr double kSharedFrom = 1.5;  // side by side over alone
+// A size feeds a fit when it takes at least this many times as long as the smallest one; the
+// largest kFewestSizes do anyway.
+constexpr double kMostlyTransfer = 2;
+constexpr std::ptrdiff_t kFewestSizes = 3;
 
 struct Link {
   double latency = 0;    // seconds, of one hop
@@ -43,10 +48,20 @@ std::size_t at_work(const Pattern& pattern, const Nodes& nodes) {
   return most;
 }
 
-Link fit(const PatternResult& result) {
+std::vector<CurvePoint> mostly_transfer(const std::vector<PatternTiming>& timings) {
+  const auto first = std::ranges::find_if(timings, [&](const auto& timing) {
+    return timing.seconds >= kMostlyTransfer * timings.front().seconds;
+  });
+  const auto taken = std::clamp(timings.end() - first, std::min(kFewestSizes, std::ssize(timings)),
+                                std::ssize(timings));
   std::vector<CurvePoint> curve;
-  for (const auto& timing : result.timings) curve.push_back({timing.bytes, timing.seconds, 0, {}});
-  const AlphaBeta line = fit_alpha_beta(curve);
+  for (const auto& timing : timings | std::views::drop(std::ssize(timings) - taken))
+    curve.push_back({timing.bytes, timing.seconds, 0, {}});
+  return curve;
+}
+
+Link fit(const PatternResult& result) {
+  const AlphaBeta line = fit_alpha_beta(mostly_transfer(result.timings));
   Link link{line.latency_seconds, line.bytes_per_second, line.worst_error, line.worst_bytes};
   const auto g = static_cast<double>(result.pattern.groups.front().size());
   if (result.pattern.kind == Pattern::Kind::AllReduce) {

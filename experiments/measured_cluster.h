@@ -5,6 +5,9 @@
 //           squares with weights 1/t^2; a hop between nodes has twice the latency of a NIC
 //   fabric  from the pair exchange inside a node: t = a + S / b; `shared`, of twice that bandwidth,
 //           when two pairs side by side slow each other down by more than half
+// Both over the sizes whose time is mostly transfer (at least twice the smallest one's; three sizes
+// at least): what a tiny message takes is the waking of ranks, and a link that holds a queue or a
+// bucket of tokens goes on while ranks wake, so that this time is not added to a transfer's.
 // Patterns with more ranks at work on a host than it has CPUs carry a warning and feed no fit.
 #pragma once
 

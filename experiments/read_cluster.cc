@@ -154,6 +154,8 @@ void read_rates(const SpecNode& node, ClusterSpec& cluster) {
     cluster.coordination_latency = latency->time();
   if (const auto service = node.find("coordination_service"))
     cluster.coordination_service = service->time();
+  if (const auto hosted = node.find("coordination_hosted"))
+    cluster.coordination_hosted = hosted->flag();
 }
 
 }  // namespace
@@ -161,7 +163,7 @@ void read_rates(const SpecNode& node, ClusterSpec& cluster) {
 ClusterSpec read_cluster(const SpecNode& node, SpecFiles& files) {
   node.only_keys({"nodes", "gpus_per_node", "nic", "fabric", "core_bandwidth", "links", "overrides",
                   "collective", "communicator", "coordination_latency", "coordination_service",
-                  "memory_bandwidth", "nics_per_node", "host_bandwidth"});
+                  "coordination_hosted", "memory_bandwidth", "nics_per_node", "host_bandwidth"});
   ClusterSpec cluster;
   cluster.gpus_per_node = read_gpus_per_node(node);
   const auto workers =

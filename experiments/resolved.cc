@@ -67,6 +67,7 @@ Json cluster_json(const ClusterSpec& cluster) {
           {"communicator_cache", cluster.communicator_cache},
           {"coordination_latency_ns", cluster.coordination_latency.count()},
           {"coordination_service_ns", cluster.coordination_service.count()},
+          {"coordination_hosted", cluster.coordination_hosted},
           {"compute_factor", value_or_list(cluster.compute_factor)}};
 }
 

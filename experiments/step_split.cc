@@ -18,15 +18,33 @@ struct Report {
   Time trip{};
 };
 
+struct Transfer {
+  Time began{};  // once the last member had begun; 0: nothing moved
+  Time ended{};  // at the last member
+};
+
+// A member that failed early has no transfer to tell of.
+Transfer transfer_of(const SyncTiming& sync) {
+  Transfer all;
+  for (const auto& member : sync.members) {
+    if (member.began == Time{}) continue;
+    all.began = std::max(all.began, member.began);
+    all.ended = std::max(all.ended, member.ended);
+  }
+  return all;
+}
+
 class Splitter {
  public:
   Splitter(const RunRecord& record, std::uint32_t workers)
       : record_(record), parts_(workers), timings_(workers), last_(record.syncs.size()) {
     for (const auto& timing : record.steps) timings_[index(timing.worker)].push_back(&timing);
-    for (std::size_t i = 0; i < record.syncs.size(); ++i)
+    for (std::size_t i = 0; i < record.syncs.size(); ++i) {
+      transfers_.push_back(transfer_of(record.syncs[i]));
       for (const auto& member : record.syncs[i].members)
         if (member.member.role == Role::Blocking)
           parts_[index(member.member.worker)].push_back({i, &member});
+    }
   }
 
   SplitRun run() {
@@ -66,7 +84,7 @@ class Splitter {
     for (const auto& part : parts) {
       if (report.arrived > last_[part.sync].arrived) last_[part.sync] = report;
       const Time done = record_.syncs[part.sync].done;
-      report = {done, std::max(Time{}, done - part.member->ended)};
+      report = {done, std::max(Time{}, done - transfers_[part.sync].ended)};
     }
   }
   [[nodiscard]] SplitStep split(const StepTiming& step, std::span<const Part> parts) const {
@@ -84,11 +102,10 @@ class Splitter {
     until(Spent::Compute, step.ended);
     for (const auto& part : parts) {
       const auto& sync = record_.syncs[part.sync];
-      // A member that failed early has no transfer to tell of.
-      const bool moved = part.member->began > Time{};
+      const auto& transfer = transfers_[part.sync];
       until(Spent::Wait, sync.decided - last_[part.sync].trip);
-      until(Spent::Coordinate, moved ? part.member->began : sync.decided);
-      until(Spent::Sync, sync.failed ? sync.done : part.member->ended, &sync);
+      until(Spent::Coordinate, std::max(transfer.began, sync.decided));
+      until(Spent::Sync, sync.failed ? sync.done : transfer.ended, &sync);
       result.answered = sync.done;
       result.communicator += part.member->communicator;
     }
@@ -104,6 +121,7 @@ class Splitter {
   std::vector<std::vector<Part>> parts_;                 // by worker
   std::vector<std::vector<const StepTiming*>> timings_;  // by worker
   std::vector<Report> last_;                             // by synchronisation
+  std::vector<Transfer> transfers_;                      // by synchronisation
 };
 
 }  // namespace

@@ -5,7 +5,8 @@
 //   compute     began .. ended
 //   wait        since .. decided - trip
 //   coordinate  .. transfer's beginning (making the communicator included)
-//   sync        the transfer
+//   sync        the transfer: from the last member's beginning of it to the last member's end (one
+//               that sends may be over long before what it sent has arrived)
 // once for each synchronisation that the step blocked in, in their order, and then
 //   coordinate  the last transfer's end .. resumed
 // `since` is the step's end, then the end of the transfer before. `trip` is how long the report

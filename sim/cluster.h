@@ -50,6 +50,7 @@ struct ClusterSpec {
   std::uint32_t communicator_cache = 256;  // member lists per worker
   Time coordination_latency{};
   Time coordination_service{};
+  bool coordination_hosted = false;  // decisions of local policies too are made in the group generator
   std::vector<double> compute_factor;      // per worker; or empty: 1
 };
 

@@ -1,7 +1,8 @@
 // The way to the group generator and back: one-way latency, and one server that takes `service` per message, in order.
 //
 // Local policies decide at the workers: no trip, no service. A central policy gets a ready one trip after it happened; its starts,
-// and its releases without a synchronisation, take effect one trip after the decision (SEMANTICS 2 and 3).
+// and its releases without a synchronisation, take effect one trip after the decision (SEMANTICS 2 and 3). Where the group
+// generator hosts all policies, as it does in a real run, every policy counts as central.
 #pragma once
 
 #include <algorithm>

@@ -45,7 +45,7 @@ Simulation::Simulation(const Scenario& scenario, const SimulateOptions& options)
       ties_(scenario.seed),
       planner_(scenario.cluster, topology_, planner_options(scenario.options), network_),
       transfers_(queue_, network_),
-      coordination_(scenario.policy->where, scenario.cluster.coordination_latency, scenario.cluster.coordination_service),
+      coordination_(scenario.cluster.coordination_hosted ? Where::Central : scenario.policy->where, scenario.cluster.coordination_latency, scenario.cluster.coordination_service),
       report_(coordination_.queues() || scenario.workload.interference > 0 ? Time{} : coordination_.latency()),
       computation_(queue_, topology_.workers(), scenario.workload.interference, report_),
       step_times_(base_times(scenario), scenario.stragglers, topology_, scenario.seed),

@@ -180,6 +180,13 @@ TEST_CASE("real row: between push and pull a worker waits, the trips are coordin
   CHECK(spent[3] == ms(3 + 4 + 8));  // 10 .. 13, 38 .. 42, 52 .. 60
 }
 
+TEST_CASE("real row: a transfer lasts from the last member's beginning to the last member's end") {
+  auto record = all_reduce();
+  record.syncs[0].members[0].began = ms(23);  // of 25 .. 35
+  record.syncs[0].members[0].ended = ms(30);
+  CHECK(real_row(scenario(), record).sync_fraction == Approx(20.0 / 80));
+}
+
 TEST_CASE("real row: a release without a synchronisation waits between its two trips") {
   RunRecord record;
   record.steps = {step(0, 0, {0, 10, 11, 20}, std::nullopt)};

@@ -72,6 +72,14 @@ TEST_CASE("simulation: the group generator serves one message at a time") {
   check_step(run(scenario), 0.1 + 2 * (0.003 + 0.002), 20);
 }
 
+TEST_CASE("simulation: where the group generator hosts all policies, local ones pay both trips too") {
+  Scenario scenario = four({"all-reduce"});
+  scenario.cluster.coordination_latency = 3ms;
+  const double local = run(scenario).elapsed_seconds;
+  scenario.cluster.coordination_hosted = true;
+  CHECK(run(scenario).elapsed_seconds == doctest::Approx(local + 20 * 2 * 0.003).epsilon(1e-9));
+}
+
 TEST_CASE("simulation: messages to the group generator queue, two for each worker and step") {
   Scenario scenario = four(everybody_by_generator());
   scenario.cluster.coordination_service = 1ms;
