@@ -11,8 +11,6 @@
 namespace cohort {
 namespace {
 
-constexpr std::string_view kLaterOptions[] = {"order", "what", "average_momentum"};
-
 const PolicyEntry& read_kind(const SpecNode& node) {
   const auto& name = node.text("the name of a policy, or an object with a \"kind\"");
   if (const auto* entry = find_policy(name)) return *entry;
@@ -24,11 +22,7 @@ const PolicyEntry& read_kind(const SpecNode& node) {
 Options read_options(const SpecNode& node, const PolicyEntry& entry) {
   std::vector<std::string_view> known{"kind", "label"};
   for (const auto& option : entry.options) known.push_back(option.name);
-  std::vector<std::string_view> later;
-  for (const auto name : kLaterOptions) {
-    if (std::find(known.begin(), known.end(), name) == known.end()) later.push_back(name);
-  }
-  node.only_keys(known, later);
+  node.only_keys(known);
   Options given;
   for (const auto& option : entry.options) {
     if (const auto value = node.find(option.name))

@@ -74,6 +74,7 @@ PolicyEntry ad_psgd_entry() {
                    .description = "everybody asks anybody, and nobody is in two exchanges at once",
                    .source = "[Luo 2020]"},
                   graph_option("complete"),
+                  order_option(),
                   endpoint_bandwidth_option()},
       .make = make,
       .check = check};

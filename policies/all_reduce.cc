@@ -70,11 +70,52 @@ class AllReduce final : public Policy {
   std::uint64_t next_sync_ = 0;
 };
 
-void check(const Options& options, const Topology&) {
-  if (options.get<bool>("overlap") && options.get<std::string>("timing") == "background")
+// Only gradients come while the backward pass still runs.
+void settle(const Options& given, Options& resolved) {
+  const auto& overlap = resolved.all().at("overlap");
+  if (overlap == OptionValue(true) && !given.has("what"))
+    resolved.set("what", std::string("gradients"));
+}
+
+void check_overlap(const Options& options) {
+  if (options.get<std::string>("timing") == "background")
     throw InputError("/overlap",
                      "overlaps a gradient all-reduce with the backward pass and cannot be combined "
                      "with \"timing\": \"background\", which averages models");
+  if (options.get<std::string>("what") == "models")
+    throw InputError("/what",
+                     "found \"models\" beside \"overlap\": true; allowed: \"gradients\", which are "
+                     "all that can be sent while the backward pass still runs");
+}
+
+void check_gradients(const Options& options) {
+  if (options.get<std::string>("timing") == "background")
+    throw InputError(
+        "/what",
+        "found \"gradients\" beside \"timing\": \"background\"; allowed: \"models\", the "
+        "mean of which can be added later");
+  if (options.get<bool>("average_momentum"))
+    throw InputError(
+        "/average_momentum",
+        "found true, but workers that average gradients have the same velocity anyway; "
+        "allowed: false, or true with \"what\": \"models\"");
+}
+
+void check(const Options& options, const Topology&) {
+  if (options.get<bool>("overlap")) check_overlap(options);
+  if (options.get<std::string>("what") == "gradients") check_gradients(options);
+}
+
+OptionSpec what_option() {
+  return {.name = "what",
+          .type = OptionType::Choice,
+          .default_value = std::string("models"),
+          .choices = {"models", "gradients"},
+          .description =
+              "with training: what is averaged, models after the local step or gradients, "
+              "with which every worker then makes the same step; with overlap: gradients",
+          .source = "SEMANTICS 1; [Li 2020]",
+          .read_by = ReadBy::Driver};
 }
 
 }  // namespace
@@ -84,7 +125,9 @@ PolicyEntry all_reduce_entry() {
           .where = Where::Local,
           .rule = "One group of everybody, every step.",
           .source = "[Patarasuk 2009]",
-          .options = {timing_option(), overlap_option(), endpoint_bandwidth_option()},
+          .options = {timing_option(), overlap_option(), what_option(), order_option(),
+                      average_momentum_option(), endpoint_bandwidth_option()},
+          .settle = settle,
           .make = [](const Options&, const Topology& topology, std::uint64_t)
               -> std::unique_ptr<Policy> { return std::make_unique<AllReduce>(topology); },
           .check = check};

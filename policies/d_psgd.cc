@@ -191,6 +191,7 @@ PolicyEntry d_psgd_entry() {
                    .description = "mixing matrix, doubly stochastic, positive only along edges of "
                                   "the graph; null: Metropolis-Hastings",
                    .source = "[Xiao 2004]"},
+                  order_option(),
                   endpoint_bandwidth_option()},
       .reads_neighbours = true,
       .make = [](const Options& options, const Topology& topology,

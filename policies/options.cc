@@ -126,6 +126,29 @@ OptionSpec vocabulary_option() {
           .source = "SEMANTICS 3"};
 }
 
+OptionSpec order_option() {
+  return {.name = "order",
+          .type = OptionType::Choice,
+          .default_value = std::string("update_then_average"),
+          .choices = {"update_then_average", "average_then_update"},
+          .description =
+              "with training: whether a worker applies its gradient before it averages, or after, "
+              "to what the average left",
+          .source = "SEMANTICS 1",
+          .read_by = ReadBy::Driver};
+}
+
+OptionSpec average_momentum_option() {
+  return {.name = "average_momentum",
+          .type = OptionType::Flag,
+          .default_value = false,
+          .description =
+              "with training: average the optimisers' velocities as the parameters are, which "
+              "doubles the payload when there is momentum",
+          .source = "SEMANTICS 1; [Yu 2019]",
+          .read_by = ReadBy::Driver};
+}
+
 void check_value(const OptionSpec& spec, const OptionValue& value) {
   if (std::holds_alternative<std::monostate>(value)) {
     if (spec.nullable) return;

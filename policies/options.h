@@ -83,6 +83,8 @@ class Options {
 [[nodiscard]] OptionSpec overlap_option();             // all-reduce, parameter-server
 [[nodiscard]] OptionSpec endpoint_bandwidth_option();  // all
 [[nodiscard]] OptionSpec vocabulary_option();          // random, smart
+[[nodiscard]] OptionSpec order_option();               // group policies, d-psgd, ad-psgd
+[[nodiscard]] OptionSpec average_momentum_option();    // group policies
 
 // Throws InputError with `where` = "/name" when `value` does not fit `spec`: type, null, minimum,
 // choices, finite and positive bandwidth, no negative duration, worker numbers and rows are left to

@@ -93,8 +93,8 @@ PolicyEntry random_entry() {
               "A request with an empty FIFO makes one random group with the caller; groups "
               "overlap and run in creation order.",
           .source = "ablation of [Luo 2020]",
-          .options = {group_size_option(), vocabulary_option(), timing_option(),
-                      endpoint_bandwidth_option()},
+          .options = {group_size_option(), vocabulary_option(), timing_option(), order_option(),
+                      average_momentum_option(), endpoint_bandwidth_option()},
           .make = make_random_policy,
           .check = check_group_size};
 }

@@ -35,6 +35,7 @@ Options resolve(const PolicyEntry& entry, const Options& given) {
   Options resolved = given;
   for (const auto& spec : entry.options)
     if (!given.has(spec.name)) resolved.set(spec.name, spec.default_value);
+  if (entry.settle != nullptr) entry.settle(given, resolved);
   return resolved;
 }
 

@@ -26,6 +26,9 @@ struct PolicyEntry {
   std::vector<OptionSpec> options;  // the policy's own, then those its driver reads
   // Starts neighbour mixes: drivers keep each worker's parameters of its last two readies for them.
   bool reads_neighbours = false;
+  // Null, or sets what defaults to a value that depends on other options: called by resolve() with
+  // all defaults in place.
+  void (*settle)(const Options& given, Options& resolved) = nullptr;
   // `options` are resolved (every name present) and checked.
   std::unique_ptr<Policy> (*make)(const Options& options, const Topology& topology,
                                   std::uint64_t seed) = nullptr;

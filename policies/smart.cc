@@ -168,6 +168,8 @@ std::vector<OptionSpec> option_table() {
        .source = "[Luo 2020]"},
       vocabulary_option(),
       timing_option(),
+      order_option(),
+      average_momentum_option(),
       endpoint_bandwidth_option(),
   };
 }

@@ -207,6 +207,8 @@ PolicyEntry static_entry() {
                                       "published table of period 4",
                        .source = "[Luo 2020]; SEMANTICS 2"},
                       timing_option(),
+                      order_option(),
+                      average_momentum_option(),
                       endpoint_bandwidth_option()},
           .make = [](const Options& options, const Topology& topology,
                      std::uint64_t) -> std::unique_ptr<Policy> {

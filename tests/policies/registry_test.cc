@@ -96,6 +96,45 @@ TEST_CASE("registry: an overlapped all-reduce cannot run in the background") {
   CHECK(place_of_refusal("all-reduce", options, Topology(2, 2)) == "/overlap");
 }
 
+TEST_CASE("registry: an overlapped all-reduce averages gradients") {
+  const auto resolved = resolve(entry_of("all-reduce"), with("overlap", true));
+  CHECK(resolved.get<std::string>("what") == "gradients");
+  CHECK(resolve(entry_of("all-reduce"), {}).get<std::string>("what") == "models");
+}
+
+TEST_CASE("registry: an overlapped all-reduce cannot average models") {
+  Options options = with("overlap", true);
+  options.set("what", std::string("models"));
+  CHECK(place_of_refusal("all-reduce", options, Topology(2, 2)) == "/what");
+}
+
+TEST_CASE("registry: gradients are averaged neither in the background nor with their momentum") {
+  Options background = with("what", std::string("gradients"));
+  background.set("timing", std::string("background"));
+  CHECK(place_of_refusal("all-reduce", background, Topology(2, 2)) == "/what");
+  Options momentum = with("what", std::string("gradients"));
+  momentum.set("average_momentum", true);
+  CHECK(place_of_refusal("all-reduce", momentum, Topology(2, 2)) == "/average_momentum");
+}
+
+TEST_CASE("registry: all but parameter servers can average before they update") {
+  for (const auto& entry : all_policies()) {
+    CAPTURE(entry.name);
+    const auto resolved = resolve(entry, {});
+    CHECK(resolved.has("order") == (entry.name != "parameter-server"));
+    if (resolved.has("order"))
+      CHECK(resolved.get<std::string>("order") == "update_then_average");
+  }
+}
+
+TEST_CASE("registry: policies of groups can average momentum") {
+  for (const auto& entry : all_policies()) {
+    CAPTURE(entry.name);
+    const auto resolved = resolve(entry, {});
+    CHECK(resolved.has("average_momentum") == resolved.has("timing"));
+  }
+}
+
 TEST_CASE("registry: a label names the options that differ from their default") {
   const auto& entry = entry_of("all-reduce");
   CHECK(default_label(entry, with("overlap", false)) == "all-reduce");
