@@ -16,6 +16,7 @@ namespace cohort {
 struct Score {
   double loss = 0;
   std::optional<double> accuracy;
+  bool operator==(const Score&) const = default;
 };
 
 struct LearningPoint {

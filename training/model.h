@@ -42,6 +42,12 @@ struct Evaluation {
   double loss_sum = 0;
   std::uint64_t correct = 0;
   std::uint64_t samples = 0;
+  Evaluation& operator+=(const Evaluation& other) {
+    loss_sum += other.loss_sum;
+    correct += other.correct;
+    samples += other.samples;
+    return *this;
+  }
 };
 
 template <typename T>

@@ -27,29 +27,40 @@ double learning_rate(const SgdOptions& options, std::uint64_t samples) {
 }
 
 template <typename T>
+void sgd_update(const SgdOptions& options, double rate, const SgdUpdate<T>& update) {
+  const auto size = update.from.size();
+  const auto velocities = options.momentum > 0 ? size : 0;
+  if (update.gradient.size() != size || update.to.size() != size ||
+      update.velocity.size() != velocities || update.to_velocity.size() != velocities)
+    throw ContractError("sgd: gradient, parameters and velocity are not equally long");
+  const auto step = static_cast<T>(rate);
+  const auto decay = static_cast<T>(options.weight_decay);
+  const auto count = static_cast<Eigen::Index>(size);
+  const ConstNumbers<T> g(update.gradient.data(), count), x(update.from.data(), count);
+  Numbers<T> to(update.to.data(), count);
+  if (velocities == 0) {
+    to = x - step * (g + decay * x);
+    return;
+  }
+  Numbers<T> v(update.to_velocity.data(), count);
+  v = static_cast<T>(options.momentum) * ConstNumbers<T>(update.velocity.data(), count) +
+      (g + decay * x);
+  to = x - step * v;
+}
+
+template <typename T>
 Sgd<T>::Sgd(const SgdOptions& options, std::size_t parameters)
     : options_(options), velocity_(options.momentum > 0 ? parameters : 0) {}
 
 template <typename T>
 void Sgd<T>::apply(std::span<const T> gradient, std::span<T> parameters, std::uint64_t samples,
                    double scale) {
-  if (gradient.size() != parameters.size() ||
-      (!velocity_.empty() && velocity_.size() != parameters.size()))
-    throw ContractError("sgd: gradient, parameters and velocity are not equally long");
-  const auto rate = static_cast<T>(scale * learning_rate(options_, samples));
-  const auto decay = static_cast<T>(options_.weight_decay);
-  const auto count = static_cast<Eigen::Index>(parameters.size());
-  const ConstNumbers<T> g(gradient.data(), count);
-  Numbers<T> x(parameters.data(), count);
-  if (velocity_.empty()) {
-    x -= rate * (g + decay * x);
-    return;
-  }
-  Numbers<T> v(velocity_.data(), count);
-  v = static_cast<T>(options_.momentum) * v + (g + decay * x);
-  x -= rate * v;
+  sgd_update<T>(options_, scale * learning_rate(options_, samples),
+                {gradient, parameters, velocity_, parameters, velocity_});
 }
 
+template void sgd_update(const SgdOptions&, double, const SgdUpdate<float>&);
+template void sgd_update(const SgdOptions&, double, const SgdUpdate<double>&);
 template class Sgd<float>;
 template class Sgd<double>;
 

@@ -14,6 +14,18 @@ namespace cohort {
 // warm-up, then falls by `decay` at each milestone reached.
 [[nodiscard]] double learning_rate(const SgdOptions& options, std::uint64_t samples);
 
+// What one update reads, and where it writes: `to` and `to_velocity` may be `from` and `velocity`.
+// Velocities are empty without momentum.
+template <typename T>
+struct SgdUpdate {
+  std::span<const T> gradient{}, from{}, velocity{};
+  std::span<T> to{}, to_velocity{};
+};
+
+// For parameters and velocities that others hold. Throws ContractError on unequal lengths.
+template <typename T>
+void sgd_update(const SgdOptions& options, double rate, const SgdUpdate<T>& update);
+
 template <typename T>
 class Sgd {
  public:

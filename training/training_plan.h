@@ -8,6 +8,7 @@
 
 #include "policies/synchronisation.h"
 #include "training/dataset.h"
+#include "training/training_rules.h"
 #include "training/training_spec.h"
 
 namespace cohort {
@@ -29,9 +30,5 @@ struct TrainingPlan {
   std::shared_ptr<const Dataset> dataset;  // never null; empty for models without data
   MeasureSpec measure;
 };
-
-// How a policy's averages and the local step go together (SEMANTICS 1): its options of those names.
-enum class StepOrder : std::uint8_t { UpdateThenAverage, AverageThenUpdate };
-enum class Averaged : std::uint8_t { Models, Gradients };
 
 }  // namespace cohort

@@ -50,13 +50,16 @@ Evaluation Trainer<T>::evaluate(std::span<const T> parameters, const Samples& sa
   for (std::size_t first = 0; first < samples.size(); first += kEvaluatedAtOnce) {
     some_samples_.resize(std::min(kEvaluatedAtOnce, samples.size() - first));
     std::iota(some_samples_.begin(), some_samples_.end(), static_cast<std::uint32_t>(first));
-    gather(task_.dataset(), samples, some_samples_, batch_);
-    const auto part = model_->evaluate(parameters, batch_);
-    all.loss_sum += part.loss_sum;
-    all.correct += part.correct;
-    all.samples += part.samples;
+    all += evaluate(parameters, samples, some_samples_);
   }
   return all;
+}
+
+template <typename T>
+Evaluation Trainer<T>::evaluate(std::span<const T> parameters, const Samples& samples,
+                                std::span<const std::uint32_t> indices) {
+  gather(task_.dataset(), samples, indices, batch_);
+  return model_->evaluate(parameters, batch_);
 }
 
 template <typename T>

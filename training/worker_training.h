@@ -62,6 +62,9 @@ class Trainer {
                                 std::span<const std::uint32_t> samples, std::span<T> gradient);
   // Over all samples of a set, in their order; for models without data over one sample.
   [[nodiscard]] Evaluation evaluate(std::span<const T> parameters, const Samples& samples);
+  // Over some of a set, all at once.
+  [[nodiscard]] Evaluation evaluate(std::span<const T> parameters, const Samples& samples,
+                                    std::span<const std::uint32_t> indices);
 
  private:
   const TrainingTask& task_;

@@ -70,5 +70,18 @@ TEST_CASE("training options: the defaults are allowed, each value out of range i
   CHECK(place_of_error({.shards = DirichletShards{0}}) == "/shards/dirichlet");
 }
 
+TEST_CASE("sgd: an update written elsewhere is the one written in place, and leaves its source") {
+  const SgdOptions options{.learning_rate = 0.5, .momentum = 0.9, .weight_decay = 0.1};
+  const std::vector<float> gradient{1, -2}, from{3, 4}, velocity{0.5, -1};
+  auto x = from, v = velocity;
+  sgd_update<float>(options, 0.25, {gradient, x, v, x, v});
+  std::vector<float> to(2), to_velocity(2);
+  sgd_update<float>(options, 0.25, {gradient, from, velocity, to, to_velocity});
+  CHECK(to == x);
+  CHECK(to_velocity == v);
+  CHECK(v[0] == doctest::Approx(0.9 * 0.5 + 1 + 0.1 * 3));
+  CHECK(x[0] == doctest::Approx(3 - 0.25 * (0.9 * 0.5 + 1 + 0.1 * 3)));
+}
+
 }  // namespace
 }  // namespace cohort

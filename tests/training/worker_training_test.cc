@@ -8,10 +8,15 @@
 #include <utility>
 
 #include "tests/training/accuracy.h"
+#include "tests/training/union_sgd.h"
 #include "training/synthetic.h"
 
 namespace cohort {
 namespace {
+
+using test::initial_model;
+using test::largest_difference;
+using test::union_sgd;
 
 constexpr std::uint32_t kWorkers = 4;
 constexpr std::uint64_t kSteps = 100;
@@ -22,20 +27,12 @@ const Dataset& small_set() {
 }
 
 template <typename T>
-std::vector<T> initial(const TrainingTask& task) {
-  const Trainer<T> trainer(task);
-  std::vector<T> x(trainer.parameters());
-  trainer.initialise(x);
-  return x;
-}
-
-template <typename T>
 class Workers {
  public:
   explicit Workers(const TrainingTask& task) : trainer(task) {
     for (std::uint32_t w = 0; w < kWorkers; ++w) {
       all.emplace_back(task, WorkerId{w}, trainer.parameters());
-      models.push_back(initial<T>(task));
+      models.push_back(initial_model<T>(task));
     }
   }
   void compute(std::uint64_t step) {
@@ -72,35 +69,6 @@ class Workers {
 };
 
 template <typename T>
-double largest_difference(const std::vector<T>& a, const std::vector<T>& b) {
-  double largest = 0;
-  for (std::size_t i = 0; i < a.size(); ++i)
-    largest = std::max(largest, std::abs(static_cast<double>(a[i] - b[i])));
-  return largest;
-}
-
-// One process that takes the batches of all workers together.
-template <typename T>
-std::vector<T> single_process(const TrainingTask& task) {
-  const auto& set = task.dataset();
-  const auto model = make_model<T>(task.spec().model, set.shape, set.classes);
-  std::vector<DataOrder> orders;
-  for (std::uint32_t w = 0; w < kWorkers; ++w) orders.emplace_back(*task.shards(), WorkerId{w});
-  Sgd<T> sgd(task.spec().sgd, model->parameters());
-  auto x = initial<T>(task);
-  std::vector<T> gradient(x.size());
-  Batch<T> batch;
-  for (std::uint64_t step = 0; step < kSteps; ++step) {
-    std::vector<std::uint32_t> together;
-    for (auto& order : orders) std::ranges::copy(order.batch(step), std::back_inserter(together));
-    gather(set, set.training, together, batch);
-    (void)model->gradient(x, batch, gradient);
-    sgd.apply(gradient, x, 0);
-  }
-  return x;
-}
-
-template <typename T>
 double all_reduce_against_single(const ModelOptions& model) {
   const TrainingTask task({.model = model, .sgd = {.learning_rate = 0.2}}, small_set(), kWorkers,
                           3);
@@ -110,8 +78,8 @@ double all_reduce_against_single(const ModelOptions& model) {
     workers.apply();
     workers.average_models();
   }
-  REQUIRE(largest_difference(workers.models[0], initial<T>(task)) > 0.05);
-  return largest_difference(workers.models[0], single_process<T>(task));
+  REQUIRE(largest_difference(workers.models[0], initial_model<T>(task)) > 0.05);
+  return largest_difference(workers.models[0], union_sgd<T>(task, kWorkers, kSteps));
 }
 
 TEST_CASE("all-reduce of softmax regression equals SGD on the union of the batches") {
@@ -185,7 +153,7 @@ TEST_CASE("a stale gradient is taken where the step began and applied to what is
 TEST_CASE("a worker's gradient depends on seed, worker and step, not on the thread's history") {
   const TrainingTask task({.model = CnnOptions{}}, small_set(), kWorkers, 3);
   Trainer<float> used(task), fresh(task);
-  const auto x = initial<float>(task);
+  const auto x = initial_model<float>(task);
   WorkerTraining<float> one(task, WorkerId{1}, x.size()), other(task, WorkerId{1}, x.size());
   (void)other.compute(used, x, 31);
   (void)used.evaluate(x, small_set().test);
@@ -198,7 +166,7 @@ TEST_CASE("training that diverges shows as a loss that is not finite") {
   const TrainingTask task({.model = MlpOptions{{16}}, .sgd = {.learning_rate = 1e6}}, small_set(),
                           1, 3);
   Trainer<float> trainer(task);
-  auto x = initial<float>(task);
+  auto x = initial_model<float>(task);
   WorkerTraining<float> worker(task, WorkerId{0}, x.size());
   bool finite = true;
   for (std::uint64_t step = 0; finite && step < 200; ++step) {

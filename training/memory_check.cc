@@ -1,0 +1,21 @@
+#include "training/memory_check.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "policies/errors.h"
+
+namespace cohort {
+
+void require_memory(double bytes) {
+  const auto there =
+      static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGE_SIZE));
+  if (bytes <= there) return;
+  throw InputError("/workload/training",
+                   fmt::format("the parameters of all workers and their copies need up to {:.1f} "
+                               "GB of memory; this machine has {:.1f} GB; allowed: a smaller model "
+                               "or fewer workers",
+                               bytes / 1e9, there / 1e9));
+}
+
+}  // namespace cohort
