@@ -64,6 +64,8 @@ struct SimulateOptions {
   Timeline* timeline = nullptr;    // gets every interval of every worker
   std::vector<StepRecord>* steps = nullptr;  // gets every finished computation
   unsigned threads = 1;            // that compute local steps; changes no result
+  bool double_precision = false;   // trains in double instead of float: for checks of the arithmetic
+  std::vector<double>* model = nullptr;  // gets the parameters that the last point of the learning curve shows
 };
 
 // Throws ContractError when a policy breaks a promise, InputError when options do not fit.

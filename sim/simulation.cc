@@ -46,9 +46,11 @@ Simulation::Simulation(const Scenario& scenario, const SimulateOptions& options)
       planner_(scenario.cluster, topology_, planner_options(scenario.options), network_),
       transfers_(queue_, network_),
       coordination_(scenario.cluster.coordination_hosted ? Where::Central : scenario.policy->where, scenario.cluster.coordination_latency, scenario.cluster.coordination_service),
-      report_(coordination_.queues() || scenario.workload.interference > 0 ? Time{} : coordination_.latency()),
+      report_(coordination_.queues() || scenario.workload.interference > 0 || scenario.training ? Time{} : coordination_.latency()),
       computation_(queue_, topology_.workers(), scenario.workload.interference, report_),
       step_times_(base_times(scenario), scenario.stragglers, topology_, scenario.seed),
+      training_(make_virtual_training(scenario, topology_, options)),
+      payload_(scenario.workload.payload * payload_factor(scenario)),
       progress_(topology_.workers()),
       connectivity_(topology_.workers() + topology_.servers()),
       early_share_(early_share(scenario)),
@@ -100,7 +102,9 @@ ResultRow Simulation::run() {
   }
   progress_.settle();
   fold_open_intervals();
-  return result();
+  ResultRow row = result();
+  if (training_) row.learning = training_->finish(now_);
+  return row;
 }
 
 // Prefetches what the events to come need, in steps, because one piece says where the next one is.
@@ -132,11 +136,17 @@ void Simulation::expect(std::uint32_t depth, const ExtraSlot& extra) const {
   }
 }
 
-// Settles what the instant has changed; false when the run ends at its time limit before the next one.
+// Settles what the instant has changed; false when the run ends before the next one: at its time limit, or at the loss it was to reach.
 bool Simulation::end_instant() {
   progress_.settle();
   if (transfers_.dirty()) transfers_.settle(now_);
   if (queue_.size() == idle_events_) throw ContractError("P3: " + policy_.stuck());
+  if (training_) {
+    if (const auto reached = training_->measure(now_, std::min(queue_.top().at, limit_), statistics_.steps())) {
+      now_ = *reached;
+      return false;
+    }
+  }
   if (queue_.top().at <= limit_) return true;
   now_ = limit_;
   return false;

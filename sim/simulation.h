@@ -29,6 +29,7 @@
 #include "sim/tie_keys.h"
 #include "sim/transfer_plan.h"
 #include "sim/transfers.h"
+#include "sim/virtual_training.h"
 
 namespace cohort {
 
@@ -170,10 +171,13 @@ class Simulation {
   TransferPlanner planner_;
   Transfers transfers_;
   Coordination coordination_;
-  Time report_;  // the trip of a ready, where it is part of the event that ends a computation
+  // The trip of a ready, where it is part of the event that ends a computation; training needs the end itself.
+  Time report_;
   Computation computation_;
   StepTimes step_times_;
   Statistics statistics_;
+  std::unique_ptr<VirtualTraining> training_;  // null: steps only take time
+  double payload_;                             // bytes of one synchronisation
   Progress progress_;
   Connectivity connectivity_;
   std::optional<CommunicatorCache> communicators_;  // only when set-up costs something

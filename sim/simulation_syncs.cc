@@ -16,7 +16,8 @@ void Simulation::start(const Action& action) {
   sync.tie = ties_.next();
   enter(sync, members);
   take_effect(sync, members);
-  planner_.plan(sync.kind, sync.members(), scenario_.workload.payload, plan_);
+  if (training_) training_->started(action, members);
+  planner_.plan(sync.kind, sync.members(), payload_, plan_);
   sync.inter_node_bytes = plan_.inter_node_bytes;
   sync.intra_node_bytes = plan_.intra_node_bytes;
   begin_stage(sync);
@@ -113,11 +114,11 @@ void Simulation::end_transfer(Sync& sync) {
 void Simulation::stage_done(Sync& sync) {
   if (!sync.last_stage) {
     ++sync.stage;
-    planner_.plan(sync.kind, sync.members(), scenario_.workload.payload, plan_);
+    planner_.plan(sync.kind, sync.members(), payload_, plan_);
     return begin_stage(sync);
   }
   if (!sync.averages) return finish(sync);
-  const Time local = planner_.local_mean(scenario_.workload.payload);
+  const Time local = planner_.local_mean(payload_);
   sync.fixed += local;
   sync.phase = Phase::Local;
   queue_.schedule(sync.slot, now_ + local, sync.tie);
@@ -136,7 +137,7 @@ void Simulation::finish(Sync& sync) {
 }
 
 Time Simulation::tail(const Sync& sync) {
-  planner_.plan(sync.kind, sync.members(), scenario_.workload.payload / scenario_.workload.buckets, plan_);
+  planner_.plan(sync.kind, sync.members(), payload_ / scenario_.workload.buckets, plan_);
   return from_seconds_up(planner_.lone_seconds_now(plan_));
 }
 
@@ -147,7 +148,7 @@ void Simulation::done(Sync& sync) {
   const SyncId id = sync.id;
   const Time took = now_ - sync.start;
   retire(sync);
-  deliver(Event::done(now_, id, took));
+  deliver(Event::done(now_, id, took, training_ ? training_->done(id) : std::span<const double>{}));
 }
 
 void Simulation::fail(Sync& sync) {
@@ -160,6 +161,7 @@ void Simulation::fail(Sync& sync) {
   leave_members(sync);
   const SyncId id = sync.id;
   retire(sync);
+  if (training_) training_->failed(id);
   deliver(Event::failed(now_, id));
 }
 

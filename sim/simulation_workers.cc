@@ -42,6 +42,7 @@ void Simulation::begin_compute(std::uint32_t worker, Time begin) {
                                             std::ceil(static_cast<double>(work.count()) * early_share_))}
                                       : work;
   computation_.begin(worker, begin, first, state.tie, now_);
+  if (training_) training_->begin(worker, state.step);
 }
 
 void Simulation::early_ready(std::uint32_t worker) {
@@ -56,6 +57,7 @@ void Simulation::early_ready(std::uint32_t worker) {
 void Simulation::compute_ended(std::uint32_t worker) {
   computation_.end(worker);
   computed(worker, now_ - report_);
+  if (training_) training_->computed(worker);
   if (coordination_.immediate() || report_ > Time{}) {
     hand_over(worker, false);
   } else {
@@ -85,6 +87,7 @@ void Simulation::late_compute_ended(std::uint32_t worker) {
   spent(worker, Spent::Compute, state.since, now_);
   state.since = now_;
   state.state = State::Waiting;
+  if (training_) training_->computed(worker);
   if (state.release_pending) {
     state.release_pending = false;
     resume(worker, now_);
@@ -127,6 +130,7 @@ void Simulation::release(std::uint32_t worker, bool snapshot) {
     // synchronisation it goes on now.
     const Time begin = now_ == state.mark ? state.since : now_;
     spent(worker, Spent::Wait, state.since, begin);
+    if (training_) training_->snapshot(worker, begin < now_);
     return resume(worker, begin);
   }
   if (state.synchronised || coordination_.immediate()) {
@@ -141,6 +145,7 @@ void Simulation::release(std::uint32_t worker, bool snapshot) {
 
 void Simulation::resume(std::uint32_t worker, Time begin) {
   if (stopped_) return;  // the run ended earlier in this instant
+  if (training_) training_->resumed(worker);
   step_done(worker);
   if (workers_[worker].step >= quota_) {
     leave(worker);
@@ -186,6 +191,7 @@ void Simulation::lose(std::uint32_t worker) {
   state.lost = true;
   state.leaving = false;
   progress_.remove(state.step);
+  if (training_) training_->lost(worker);
   deliver(Event::lost(now_, WorkerId{worker}));
   for (Sync* sync : broken) fail(*sync);
   state.state = State::Ended;
