@@ -21,6 +21,42 @@ std::string relative(const OrderedJson& row, const std::map<std::uint64_t, doubl
   return fmt::format("{:.2f}", throughput.get<double>() / base->second);
 }
 
+std::string remarks_on(const OrderedJson& row) {
+  std::string remarks;
+  if (row["whole_run_window"] == true) remarks += "throughput of the whole run; ";
+  if (row["inter_intra"] == false) remarks += "without inter-intra; ";
+  if (row["connected"] == false) remarks += "groups do not connect all workers; ";
+  if (row["error"].is_string()) remarks += row["error"].get<std::string>() + "; ";
+  if (!remarks.empty()) remarks.erase(remarks.size() - 2);
+  return remarks;
+}
+
+const std::vector<std::string> kHead{"policy", "seed",   "steps/s",  "relative",      "compute %",
+                                     "wait %", "sync %", "coord. %", "inter-node GB", "max skew"};
+const std::vector<std::string> kLearningHead{"rate", "loss", "accuracy %", "s to loss"};
+
+std::vector<std::string> line_of(const OrderedJson& row,
+                                 const std::map<std::uint64_t, double>& first) {
+  return {row["label"].get<std::string>(),
+          std::to_string(row["seed"].get<std::uint64_t>()),
+          number(row["throughput_steps_per_second"], 2),
+          relative(row, first),
+          number(row["compute_fraction"], 1, 100),
+          number(row["wait_fraction"], 1, 100),
+          number(row["sync_fraction"], 1, 100),
+          number(row["coordinate_fraction"], 1, 100),
+          number(row["inter_node_bytes"], 2, 1e-9),
+          number(row["max_step_skew"], 0)};
+}
+
+void add_learning(const OrderedJson& row, std::vector<std::string>& line) {
+  const auto rate = row["learning_rate"];
+  line.push_back(rate.is_null() ? "-" : fmt::format("{}", rate.get<double>()));
+  line.push_back(number(row["final_loss"], 4));
+  line.push_back(number(row["final_accuracy"], 2, 100));
+  line.push_back(number(row["time_to_loss_seconds"], 2));
+}
+
 }  // namespace
 
 std::string text_table(const std::vector<std::vector<std::string>>& lines,
@@ -49,9 +85,11 @@ std::string runs_json(const std::vector<std::string>& rows) {
 }
 
 std::string row_table(const std::vector<std::string>& rows) {
-  std::vector<std::vector<std::string>> lines{{"policy", "seed", "steps/s", "relative", "compute %",
-                                               "wait %", "sync %", "coord. %", "inter-node GB",
-                                               "max skew", "remarks"}};
+  const bool learning = std::ranges::any_of(rows, has_learning);
+  auto head = kHead;
+  if (learning) head.insert(head.end(), kLearningHead.begin(), kLearningHead.end());
+  head.push_back("remarks");
+  std::vector<std::vector<std::string>> lines{head};
   std::map<std::uint64_t, double> first;
   std::string first_label;
   for (const auto& text : rows) {
@@ -62,21 +100,14 @@ std::string row_table(const std::vector<std::string>& rows) {
       first.emplace(row["seed"].get<std::uint64_t>(),
                     row["throughput_steps_per_second"].get<double>());
     }
-    std::string remarks;
-    if (row["whole_run_window"] == true) remarks += "throughput of the whole run; ";
-    if (row["inter_intra"] == false) remarks += "without inter-intra; ";
-    if (row["connected"] == false) remarks += "groups do not connect all workers; ";
-    if (row["error"].is_string()) remarks += row["error"].get<std::string>() + "; ";
-    if (!remarks.empty()) remarks.erase(remarks.size() - 2);
-    lines.push_back(
-        {label, std::to_string(row["seed"].get<std::uint64_t>()),
-         number(row["throughput_steps_per_second"], 2), relative(row, first),
-         number(row["compute_fraction"], 1, 100), number(row["wait_fraction"], 1, 100),
-         number(row["sync_fraction"], 1, 100), number(row["coordinate_fraction"], 1, 100),
-         number(row["inter_node_bytes"], 2, 1e-9), number(row["max_step_skew"], 0), remarks});
+    auto line = line_of(row, first);
+    if (learning) add_learning(row, line);
+    line.push_back(remarks_on(row));
+    lines.push_back(std::move(line));
   }
-  return text_table(lines,
-                    {true, false, false, false, false, false, false, false, false, false, true});
+  std::vector<bool> left(head.size(), false);
+  left.front() = left.back() = true;
+  return text_table(lines, left);
 }
 
 }  // namespace cohort

@@ -2,12 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "experiments/manifest.h"
 #include "experiments/publication.h"
 #include "experiments/recorder.h"
 #include "experiments/result_directory.h"
 #include "experiments/row_run.h"
 #include "experiments/sweep_plan.h"
+#include "experiments/tuning.h"
 #include "experiments/version.h"
 #include "experiments/worker_pool.h"
 
@@ -48,20 +51,27 @@ class BaseRun {
  private:
   void run_one(std::size_t i) {
     const auto& row = plan_[i];
-    const auto scenario =
-        experiment_.base().scenario(experiment_.base().policies[row.policy], row.seed);
+    const auto threads = threads_of_a_row();
+    const auto made = tunings_.scenario(experiment_.base(), 0, row.policy, row.seed,
+                                        {.stop = options_.stop, .threads = threads});
     if (!directory_) {
-      rows_[i] = run_row(scenario, options_.stop);
+      rows_[i] = run_row(made, options_.stop, {.threads = threads});
       return;
     }
-    Recorder recorder(parts_[i], scenario);
+    Recorder recorder(parts_[i], made.scenario);
     Timeline timeline;
-    rows_[i] =
-        run_row(scenario, options_.stop,
-                {.log = recorder.log(), .timeline = options_.timeline ? &timeline : nullptr});
+    rows_[i] = run_row(made, options_.stop,
+                       {.log = recorder.log(),
+                        .timeline = options_.timeline ? &timeline : nullptr,
+                        .threads = threads});
     recorder.finish();
     if (options_.timeline)
-      write_timeline(directory_->path() / timeline_name(i), timeline, scenario);
+      write_timeline(directory_->path() / timeline_name(i), timeline, made.scenario);
+  }
+  // All cores for few rows.
+  [[nodiscard]] unsigned threads_of_a_row() const {
+    const auto at_once = std::min<std::size_t>(options_.jobs, rows_.size());
+    return std::max(1U, options_.jobs / static_cast<unsigned>(std::max<std::size_t>(1, at_once)));
   }
   void clean_up() const {
     std::error_code ignored;
@@ -105,6 +115,7 @@ class BaseRun {
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
   std::vector<PlannedRow> plan_;
   std::vector<FinishedRow> rows_;
+  Tunings tunings_;
   std::optional<ResultDirectory> directory_;
   std::vector<std::filesystem::path> parts_;  // of the event log, by row
 };

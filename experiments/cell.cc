@@ -4,7 +4,21 @@
 
 namespace cohort {
 
-Scenario Cell::scenario(const PolicyChoice& policy, std::uint64_t seed) const {
+namespace {
+
+std::shared_ptr<const TrainingPlan> with_rates(std::shared_ptr<const TrainingPlan> plan,
+                                               const std::optional<Rates>& rates) {
+  if (!plan || !rates) return plan;
+  auto changed = std::make_shared<TrainingPlan>(*plan);
+  changed->training.sgd.learning_rate = rates->learning_rate;
+  changed->training.sgd.momentum = rates->momentum;
+  return changed;
+}
+
+}  // namespace
+
+Scenario Cell::scenario(const PolicyChoice& policy, std::uint64_t seed,
+                        const std::optional<Rates>& rates) const {
   Scenario scenario;
   scenario.cluster = cluster;
   auto& factors = scenario.cluster.compute_factor;
@@ -19,6 +33,7 @@ Scenario Cell::scenario(const PolicyChoice& policy, std::uint64_t seed) const {
   scenario.stop = stop;
   scenario.warmup_steps = warmup_steps;
   scenario.seed = seed;
+  scenario.training = with_rates(training.plan, rates);
   return scenario;
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <unordered_set>
 
@@ -50,14 +51,17 @@ std::vector<PlannedRow> missing_rows(const std::vector<PlannedRow>& plan,
 
 Results results_of(const Experiment& experiment, const std::vector<PlannedRow>& plan,
                    const Journal::Rows& rows, bool columns, Clock clock) {
+  const bool learning = std::ranges::any_of(
+      plan, [&](const PlannedRow& row) { return has_learning(rows.at(row.key)); });
+  const auto names = csv_columns(clock, learning);
   Results results;
   results.csv =
-      csv_header(columns ? experiment.axes().pointers() : std::vector<std::string>{}, clock);
+      csv_header(columns ? experiment.axes().pointers() : std::vector<std::string>{}, names);
   for (const auto& row : plan) {
     const auto settings = columns ? experiment.axes().settings(row.cell) : std::vector<Setting>{};
     const auto& text = rows.at(row.key);
     results.jsonl += jsonl_line(settings, text);
-    results.csv += csv_line(settings, text);
+    results.csv += csv_line(settings, text, names);
     if (!text.ends_with(R"("error":null})")) ++results.failed;
   }
   return results;

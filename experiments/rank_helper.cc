@@ -83,7 +83,7 @@ class Helper {
   }
 
   void serve(Stream& stream) {
-    RowMaker maker(experiment_, options_.stop);
+    RowMaker maker(experiment_, tunings_, options_.stop);
     std::string line;
     while (!over()) {
       stream.expires_after(kSilenceLimit);
@@ -123,6 +123,7 @@ class Helper {
 
   const Experiment& experiment_;
   const HelpOptions& options_;
+  Tunings tunings_;
   std::uint64_t plan_;
   std::atomic<bool> ended_ = false;
 };

@@ -179,26 +179,4 @@ ClusterSpec read_cluster(const SpecNode& node, SpecFiles& files) {
   return cluster;
 }
 
-WorkloadSpec read_workload(const SpecNode& node, bool compute_optional) {
-  constexpr std::uint64_t kMostBuckets = 1'000'000;
-  constexpr double kMostInterference = 1e3;
-  node.only_keys({"compute", "payload", "backward_share", "buckets", "interference", "drain"},
-                 {"model", "training"});
-  WorkloadSpec workload;
-  if (const auto compute = node.find("compute")) {
-    workload.compute = compute->positive_time(kLongestTime);
-  } else if (!compute_optional) {
-    workload.compute = node.need("compute").time();
-  }
-  workload.payload = node.need("payload").bytes();
-  if (const auto share = node.find("backward_share")) workload.backward_share = share->number(0, 1);
-  if (const auto buckets = node.find("buckets")) {
-    workload.buckets = static_cast<std::uint32_t>(buckets->count(1, kMostBuckets));
-  }
-  if (const auto share = node.find("interference"))
-    workload.interference = share->number(0, kMostInterference);
-  if (const auto drain = node.find("drain")) workload.drain = drain->time();
-  return workload;
-}
-
 }  // namespace cohort

@@ -1,4 +1,4 @@
-// Reads `cluster` and `workload` of a spec (the table of keys stands in docs, the meaning of each
+// Reads `cluster` of a spec (the table of keys stands in docs, the meaning of each
 // in sim/cluster.h).
 #pragma once
 
@@ -13,8 +13,5 @@ inline constexpr std::uint32_t kMostWorkers = 1U << 20;
 // Throws InputError with the JSON pointer of what is wrong. `files` reads a measured curve that
 // stands in a file.
 [[nodiscard]] ClusterSpec read_cluster(const SpecNode& node, SpecFiles& files);
-
-// `compute_optional`: a recorded trace gives the compute times.
-[[nodiscard]] WorkloadSpec read_workload(const SpecNode& node, bool compute_optional);
 
 }  // namespace cohort

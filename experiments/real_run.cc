@@ -26,7 +26,7 @@ namespace cohort {
 namespace {
 
 std::string failed_row(const Scenario& scenario, const std::string& error) {
-  return failed_row_json(scenario, error, Clock::Measured)
+  return failed_row_json(scenario, error, {.clock = Clock::Measured})
       .dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
 }
 
@@ -155,8 +155,9 @@ struct RealRun::State {
     }
     count_means(record, report);
     const auto error = record.failure.empty() ? wrong_mean(record) : record.failure;
-    auto text = error.empty() ? row_json(real_row(scenario, record), Clock::Measured).dump()
-                              : failed_row(scenario, error);
+    auto text = error.empty()
+                    ? row_json(real_row(scenario, record), {.clock = Clock::Measured}).dump()
+                    : failed_row(scenario, error);
     if (directory) {
       directory->journal().append(row.key, text);
       directory->journal().sync();

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "experiments/resolved_training.h"
+
 namespace cohort {
 namespace {
 
@@ -149,15 +151,19 @@ Json resolved_json(const Cell& cell) {
   Json stragglers = Json::array();
   for (const auto& spec : cell.stragglers) stragglers.push_back(straggler_json(spec));
   for (const auto& link : cell.link_stragglers) stragglers.push_back(link_straggler_json(link));
-  return {{"cluster", cluster_json(cell.cluster)},
-          {"workload", workload_json(cell.workload)},
-          {"stragglers", std::move(stragglers)},
-          {"trace_fingerprints", cell.trace_fingerprints},
-          {"stop",
-           {{"steps_per_worker", or_null(cell.stop.steps_per_worker)},
-            {"total_steps", or_null(cell.stop.total_steps)},
-            {"seconds_ns", or_null(cell.stop.seconds)}}},
-          {"warmup_steps", or_null(cell.warmup_steps)}};
+  Json resolved{{"cluster", cluster_json(cell.cluster)},
+                {"workload", workload_json(cell.workload)},
+                {"stragglers", std::move(stragglers)},
+                {"trace_fingerprints", cell.trace_fingerprints},
+                {"stop",
+                 {{"steps_per_worker", or_null(cell.stop.steps_per_worker)},
+                  {"total_steps", or_null(cell.stop.total_steps)},
+                  {"seconds_ns", or_null(cell.stop.seconds)}}},
+                {"warmup_steps", or_null(cell.warmup_steps)}};
+  if (!cell.training) return resolved;
+  resolved["training"] = resolved_json(cell.training);
+  resolved["stop"]["loss"] = or_null(cell.stop.loss);
+  return resolved;
 }
 
 }  // namespace cohort

@@ -7,7 +7,7 @@ FinishedRow RowMaker::make(std::uint32_t cell, std::uint32_t policy, std::uint64
     cell_ = experiment_.cell(cell);
     number_ = cell;
   }
-  return run_row(cell_->scenario(cell_->policies.at(policy), seed), stop_);
+  return run_row(tunings_.scenario(*cell_, cell, policy, seed, {.stop = stop_}), stop_);
 }
 
 }  // namespace cohort

@@ -1,5 +1,7 @@
 #include "experiments/row_run.h"
 
+#include "experiments/learning_text.h"
+#include "experiments/tuning.h"
 #include "policies/errors.h"
 
 namespace cohort {
@@ -19,26 +21,39 @@ class StopWatch final : public ActionLog {
   ActionLog* next_;
 };
 
-FinishedRow failed_row(const Scenario& scenario, const std::string& error) {
-  return {
-      failed_row_json(scenario, error).dump(-1, ' ', false, OrderedJson::error_handler_t::replace),
-      true};
+RowExtras extras_of(const RowScenario& row) {
+  RowExtras extras{.tuning = row.tuning.get()};
+  if (row.scenario.training) extras.target_loss = row.scenario.training->measure.target_loss;
+  return extras;
+}
+
+FinishedRow failed_row(const RowScenario& row, const std::string& error) {
+  return {failed_row_json(row.scenario, error, {.tuning = row.tuning.get()})
+              .dump(-1, ' ', false, OrderedJson::error_handler_t::replace),
+          true};
 }
 
 }  // namespace
 
-FinishedRow run_row(const Scenario& scenario, const std::atomic<bool>* stop,
+ResultRow simulate_until(const Scenario& scenario, const std::atomic<bool>* stop,
+                         const SimulateOptions& options) {
+  auto watched = options;
+  static const std::atomic<bool> kNever = false;
+  StopWatch watch(stop != nullptr ? *stop : kNever, options.log);
+  watched.log = &watch;
+  return simulate(scenario, watched);
+}
+
+FinishedRow run_row(const RowScenario& row, const std::atomic<bool>* stop,
                     const SimulateOptions& options) {
+  if (row.tuning && !row.tuning->best) return failed_row(row, why_nothing(*row.tuning));
   try {
-    auto watched = options;
-    static const std::atomic<bool> kNever = false;
-    StopWatch watch(stop != nullptr ? *stop : kNever, options.log);
-    watched.log = &watch;
-    return {row_json(simulate(scenario, watched)).dump(), false};
+    const auto result = simulate_until(row.scenario, stop, options);
+    return {row_json(result, extras_of(row)).dump(), false};
   } catch (const ContractError& error) {
-    return failed_row(scenario, error.what());
+    return failed_row(row, error.what());
   } catch (const InputError& error) {
-    return failed_row(scenario, error.what());
+    return failed_row(row, error.what());
   }
 }
 

@@ -2,13 +2,10 @@
 
 #include <numeric>
 
+#include "experiments/learning_text.h"
+
 namespace cohort {
 namespace {
-
-template <typename Value>
-OrderedJson or_null(const std::optional<Value>& value) {
-  return value ? OrderedJson(*value) : OrderedJson(nullptr);
-}
 
 std::string csv_text(const std::string& text) {
   if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
@@ -28,35 +25,42 @@ std::string csv_value(const AnyJson& value) {
 
 }  // namespace
 
-OrderedJson row_json(const ResultRow& row, Clock clock) {
-  return {
-      {"policy", row.policy},
-      {"label", row.label},
-      {"seed", row.seed},
-      {"workers", row.workers},
-      {"worker_steps", row.worker_steps},
-      {clock == Clock::Simulated ? "simulated_seconds" : "measured_seconds", row.elapsed_seconds},
-      {"throughput_steps_per_second", or_null(row.throughput_steps_per_second)},
-      {"compute_fraction", row.compute_fraction},
-      {"wait_fraction", row.wait_fraction},
-      {"sync_fraction", row.sync_fraction},
-      {"coordinate_fraction", row.coordinate_fraction},
-      {"synchronisations", row.synchronisations},
-      {"inter_node_bytes", row.inter_node_bytes},
-      {"intra_node_bytes", row.intra_node_bytes},
-      {"max_step_skew", row.max_step_skew},
-      {"conflicts", row.conflicts},
-      {"communicators_created", or_null(row.communicators_created)},
-      {"inter_intra", or_null(row.inter_intra)},
-      {"dominant_term", row.dominant_term},
-      {"whole_run_window", row.whole_run_window},
-      {"connected", or_null(row.connected)},
-      {"error", nullptr}};
+OrderedJson row_json(const ResultRow& row, const RowExtras& extras) {
+  const bool simulated = extras.clock == Clock::Simulated;
+  OrderedJson columns{{"policy", row.policy},
+                      {"label", row.label},
+                      {"seed", row.seed},
+                      {"workers", row.workers},
+                      {"worker_steps", row.worker_steps},
+                      {simulated ? "simulated_seconds" : "measured_seconds", row.elapsed_seconds},
+                      {"throughput_steps_per_second", or_null(row.throughput_steps_per_second)},
+                      {"compute_fraction", row.compute_fraction},
+                      {"wait_fraction", row.wait_fraction},
+                      {"sync_fraction", row.sync_fraction},
+                      {"coordinate_fraction", row.coordinate_fraction},
+                      {"synchronisations", row.synchronisations},
+                      {"inter_node_bytes", row.inter_node_bytes},
+                      {"intra_node_bytes", row.intra_node_bytes},
+                      {"max_step_skew", row.max_step_skew},
+                      {"conflicts", row.conflicts},
+                      {"communicators_created", or_null(row.communicators_created)},
+                      {"inter_intra", or_null(row.inter_intra)},
+                      {"dominant_term", row.dominant_term},
+                      {"whole_run_window", row.whole_run_window},
+                      {"connected", or_null(row.connected)}};
+  if (row.learning) add_learning(columns, *row.learning, extras.target_loss);
+  if (extras.tuning != nullptr) columns["tuning"] = tuning_json(*extras.tuning);
+  columns["error"] = nullptr;
+  return columns;
 }
 
-OrderedJson failed_row_json(const Scenario& scenario, const std::string& error, Clock clock) {
-  auto row = row_json({}, clock);
-  for (auto item = row.begin(); item != row.end(); ++item) item.value() = nullptr;
+OrderedJson failed_row_json(const Scenario& scenario, const std::string& error,
+                            const RowExtras& extras) {
+  ResultRow nothing;
+  if (scenario.training) nothing.learning.emplace();
+  auto row = row_json(nothing, extras);
+  for (auto item = row.begin(); item != row.end(); ++item)
+    if (item.key() != "tuning") item.value() = nullptr;
   row["policy"] = scenario.policy->name;
   row["label"] = scenario.label;
   row["seed"] = scenario.seed;
@@ -74,22 +78,39 @@ std::string jsonl_line(const std::vector<Setting>& settings, const std::string& 
   return line + row.substr(1) + "\n";
 }
 
-std::string csv_line(const std::vector<Setting>& settings, const std::string& row) {
+std::vector<std::string> csv_columns(Clock clock, bool learning) {
+  ResultRow row;
+  if (learning) row.learning.emplace();
+  const auto json = row_json(row, {.clock = clock});
+  std::vector<std::string> columns;
+  for (auto item = json.begin(); item != json.end(); ++item)
+    if (!item.value().is_structured()) columns.push_back(item.key());
+  return columns;
+}
+
+std::string csv_line(const std::vector<Setting>& settings, const std::string& row,
+                     const std::vector<std::string>& columns) {
   std::string line;
   for (const auto& setting : settings) line += csv_value(setting.value) + ",";
-  const auto columns = OrderedJson::parse(row);
-  for (const auto& value : columns) line += csv_value(value) + ",";
+  const auto values = OrderedJson::parse(row);
+  for (const auto& column : columns) {
+    const auto value = values.find(column);
+    line += (value == values.end() ? "" : csv_value(*value)) + ",";
+  }
   line.back() = '\n';
   return line;
 }
 
-std::string csv_header(const std::vector<std::string>& pointers, Clock clock) {
+std::string csv_header(const std::vector<std::string>& pointers,
+                       const std::vector<std::string>& columns) {
   std::string line;
   for (const auto& pointer : pointers) line += csv_text(pointer) + ",";
-  const auto columns = row_json({}, clock);
-  for (auto item = columns.begin(); item != columns.end(); ++item) line += item.key() + ",";
+  for (const auto& column : columns) line += column + ",";
   line.back() = '\n';
   return line;
 }
+
+// Within a JSON string the quotes would be escaped.
+bool has_learning(const std::string& row) { return row.find(R"("final_loss":)") != row.npos; }
 
 }  // namespace cohort

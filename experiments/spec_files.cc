@@ -19,6 +19,36 @@ std::uint64_t fingerprint_of(const ComputeTrace& trace) {
   return fingerprint.value();
 }
 
+std::string_view text_of(const std::vector<std::uint8_t>& bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+std::uint64_t fingerprint_of(const Dataset& data) {
+  const auto& shape = data.shape;
+  Fingerprint fingerprint;
+  fingerprint.add(fmt::format("{}x{}x{} {} {} ", shape.channels, shape.height, shape.width,
+                              data.classes, data.training.size()));
+  for (const auto* samples : {&data.training, &data.test})
+    fingerprint.add(text_of(samples->pixels)).add(text_of(samples->labels));
+  return fingerprint.value();
+}
+
+// Names what is loaded, files by their paths.
+struct NameOfData {
+  std::string operator()(const SyntheticOptions& o) const {
+    return fmt::format("synthetic {} {} {} {} {} {} {}", o.side, o.classes, o.training_samples,
+                       o.test_samples, o.teacher_hidden, o.label_noise, o.seed);
+  }
+  std::string operator()(const FashionMnist& o) const {
+    return "fashion-mnist " + o.folder.string();
+  }
+  std::string operator()(const Cifar10& o) const { return "cifar10 " + o.folder.string(); }
+  std::string operator()(const IdxFiles& o) const {
+    return fmt::format("idx {}\n{}\n{}\n{}", o.training_images.string(), o.training_labels.string(),
+                       o.test_images.string(), o.test_labels.string());
+  }
+};
+
 }  // namespace
 
 MeasuredCurve read_curve(const SpecNode& list) {
@@ -58,6 +88,20 @@ SpecFiles::Trace SpecFiles::trace(const SpecNode& name) {
     return traces_.emplace(path, std::move(trace)).first->second;
   } catch (const InputError& error) {
     name.complain(error.what());
+  }
+}
+
+SpecFiles::Data SpecFiles::data(const SpecNode& node, const DataOptions& options) {
+  const auto name = std::visit(NameOfData{}, options);
+  const std::scoped_lock lock(mutex_);
+  const auto known = data_.find(name);
+  if (known != data_.end()) return known->second;
+  try {
+    Data data{std::make_shared<const Dataset>(load_dataset(options)), 0};
+    data.fingerprint = fingerprint_of(*data.samples);
+    return data_.emplace(name, std::move(data)).first->second;
+  } catch (const InputError& error) {
+    node.complain(error.what());
   }
 }
 

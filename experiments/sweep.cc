@@ -55,8 +55,9 @@ struct Sweeping {
 };
 
 // What one thread does: rows from the queue until none is left.
-void compute_rows(const Sweeping& sweep, RowQueue& queue, const RankServer::Keep& keep) {
-  RowMaker maker(sweep.experiment, sweep.options.stop);
+void compute_rows(const Sweeping& sweep, RowQueue& queue, Tunings& tunings,
+                  const RankServer::Keep& keep) {
+  RowMaker maker(sweep.experiment, tunings, sweep.options.stop);
   try {
     while (const auto number = queue.take()) {
       const auto& row = sweep.missing[*number];
@@ -108,8 +109,10 @@ std::size_t run_missing(const Sweeping& sweep, FinishedRows& finished) {
                                        .plan = sweep.digest,
                                        .log = options.log});
   }
+  Tunings tunings;
   run_pool(
-      options.jobs, [&](std::size_t) { compute_rows(sweep, queue, keep); }, watching(sweep, queue));
+      options.jobs, [&](std::size_t) { compute_rows(sweep, queue, tunings, keep); },
+      watching(sweep, queue));
   const bool all = queue.finished() == sweep.missing.size();
   if (others) others->dismiss(all ? kMeetingLimit : std::chrono::seconds(0));
   sweep.journal.sync();

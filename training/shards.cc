@@ -88,13 +88,17 @@ void fill_up(Lists& parts, std::size_t least) {
 
 }  // namespace
 
+void check_shards(const ShardOptions& options, std::size_t samples, std::uint32_t workers) {
+  const std::size_t least = std::holds_alternative<SharedSampler>(options) ? 1 : workers;
+  if (samples < least)
+    throw InputError("/shards", fmt::format("found {} samples for {} workers; allowed: at least {}",
+                                            samples, workers, least));
+}
+
 Shards::Shards(const ShardOptions& options, std::span<const std::uint8_t> labels,
                ShardSetting setting)
     : setting_(setting), whole_(std::holds_alternative<SharedSampler>(options)) {
-  const std::size_t least = whole_ ? 1 : setting.workers;
-  if (labels.size() < least)
-    throw InputError("/shards", fmt::format("found {} samples for {} workers; allowed: at least {}",
-                                            labels.size(), setting.workers, least));
+  check_shards(options, labels.size(), setting.workers);
   samples_ = random_order(labels.size(), setting.seed);
   if (whole_) return;
   auto parts = equal_parts(samples_, setting.workers);

@@ -27,10 +27,13 @@ struct ShardSetting {
   std::uint64_t seed = 1;
 };
 
+// Throws InputError ("/shards") when there are fewer samples than workers, or none.
+void check_shards(const ShardOptions& options, std::size_t samples, std::uint32_t workers);
+
 // Immutable, shared by all workers.
 class Shards {
  public:
-  // Throws InputError ("/shards") when there are fewer samples than workers, or none.
+  // Throws what check_shards() does.
   Shards(const ShardOptions& options, std::span<const std::uint8_t> labels, ShardSetting setting);
 
   // Indices of samples.

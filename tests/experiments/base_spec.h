@@ -23,4 +23,16 @@ inline Json base_spec() {
   })");
 }
 
+// The same with softmax regression on a small set that needs no files: 8 x 8 pixels, 10 classes.
+inline Json training_spec() {
+  auto spec = base_spec();
+  spec["workload"] = Json::parse(R"({
+    "compute": "10ms",
+    "training": {"model": "softmax", "data": {"synthetic": {"training_samples": 512,
+                                                             "test_samples": 64}},
+                 "batch": 8, "learning_rate": 0.05}
+  })");
+  return spec;
+}
+
 }  // namespace cohort::testing
