@@ -62,6 +62,7 @@ void print_json(const std::vector<PatternResult>& results, const MeasuredCluster
                          {"seconds", timing.seconds},
                          {"spread", timing.spread},
                          {"busy", timing.busy},
+                         {"lead", timing.lead},
                          {"repeats", timing.repeats}});
     patterns.push_back({{"pattern", result.pattern.name},
                         {"ranks", result.pattern.groups},

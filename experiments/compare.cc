@@ -73,6 +73,26 @@ std::string flaw(const Row& row) {
   return throughput->get<double>() > 0 ? "" : "has a throughput of 0";
 }
 
+bool of_whole_run(const Row& row) { return row.columns.value("whole_run_window", false); }
+
+// Why two good rows cannot be compared; empty when they can.
+std::string mismatch(const Row& simulated, const Row& real) {
+  if (of_whole_run(simulated) == of_whole_run(real)) return "";
+  return fmt::format(
+      "the {} throughput is of the whole run, its window is empty, and the other's "
+      "is not; stop by seconds, or a lower warmup_steps, gives both a window",
+      of_whole_run(simulated) ? "simulated" : "measured");
+}
+
+std::vector<std::string> flaws_of(const Row& simulated, const Row& real) {
+  std::vector<std::string> flaws;
+  if (const auto what = flaw(simulated); !what.empty()) flaws.push_back("simulated, " + what);
+  if (const auto what = flaw(real); !what.empty()) flaws.push_back("measured, " + what);
+  if (!flaws.empty()) return flaws;
+  if (auto what = mismatch(simulated, real); !what.empty()) flaws.push_back(std::move(what));
+  return flaws;
+}
+
 // Per worker-step.
 double step_seconds(const Row& row) {
   return number(row, "workers") / number(row, "throughput_steps_per_second");
@@ -187,15 +207,9 @@ Comparison compare_results(const std::filesystem::path& simulated,
       comparison.left_out.push_back(row.name + ": measured, not simulated");
       continue;
     }
-    const auto flaws = std::array{std::pair{"simulated", flaw(prediction->second)},
-                                  std::pair{"measured", flaw(row)}};
-    bool good = true;
-    for (const auto& [which, what] : flaws) {
-      if (what.empty()) continue;
-      comparison.left_out.push_back(fmt::format("{}: {}, {}", row.name, which, what));
-      good = false;
-    }
-    if (good) {
+    const auto flaws = flaws_of(prediction->second, row);
+    for (const auto& what : flaws) comparison.left_out.push_back(row.name + ": " + what);
+    if (flaws.empty()) {
       const auto [at, fresh] = place.emplace(row.group, gathered.size());
       if (fresh) gathered.emplace_back();
       gathered[at->second].add(prediction->second, row);

@@ -47,7 +47,8 @@ struct ComparedPolicy {
 
 struct Comparison {
   std::vector<ComparedPolicy> policies;  // in the order of the measured rows; at least one
-  std::vector<std::string> left_out;     // rows without a partner or a result: which and why
+  // Rows without a partner, a result, or a window where the partner has one: which and why.
+  std::vector<std::string> left_out;
   double median_error = 0;               // of the absolute values
   double worst_error = 0;
   double median_plain_error = 0;

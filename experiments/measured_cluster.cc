@@ -3,9 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <boost/math/tools/roots.hpp>
 #include <cmath>
 #include <numeric>
-#include <ranges>
+#include <span>
 
 #include "policies/errors.h"
 #include "sim/scenario.h"
@@ -48,20 +49,20 @@ std::size_t at_work(const Pattern& pattern, const Nodes& nodes) {
   return most;
 }
 
-std::vector<CurvePoint> mostly_transfer(const std::vector<PatternTiming>& timings) {
+std::span<const PatternTiming> mostly_transfer(std::span<const PatternTiming> timings) {
   const auto first = std::ranges::find_if(timings, [&](const auto& timing) {
     return timing.seconds >= kMostlyTransfer * timings.front().seconds;
   });
   const auto taken = std::clamp(timings.end() - first, std::min(kFewestSizes, std::ssize(timings)),
                                 std::ssize(timings));
-  std::vector<CurvePoint> curve;
-  for (const auto& timing : timings | std::views::drop(std::ssize(timings) - taken))
-    curve.push_back({timing.bytes, timing.seconds, 0, {}});
-  return curve;
+  return timings.last(static_cast<std::size_t>(taken));
 }
 
 Link fit(const PatternResult& result) {
-  const AlphaBeta line = fit_alpha_beta(mostly_transfer(result.timings));
+  std::vector<CurvePoint> curve;
+  for (const auto& timing : mostly_transfer(result.timings))
+    curve.push_back({timing.bytes, timing.seconds, 0, {}});
+  const AlphaBeta line = fit_alpha_beta(curve);
   Link link{line.latency_seconds, line.bytes_per_second, line.worst_error, line.worst_bytes};
   const auto g = static_cast<double>(result.pattern.groups.front().size());
   if (result.pattern.kind == Pattern::Kind::AllReduce) {
@@ -70,6 +71,22 @@ Link fit(const PatternResult& result) {
   }
   link.latency = std::max(0.0, link.latency);
   return link;
+}
+
+// What sigma gives such a lead to transfers of one size that share one link: with weights w the
+// i-th of n ends after sum_j min(w_j / w_i, 1) / n of the whole time, so that the mean lead is (n -
+// 1) / n * (1/2 - exp(sigma^2) Phi(-sqrt(2) sigma)).
+double spread_of(double lead, double n) {
+  constexpr double kLargest = 3;
+  const auto excess = [&](double sigma) {
+    const double tail = std::erfc(sigma) / 2;  // Phi(-sqrt(2) sigma)
+    return (n - 1) / n * (0.5 - std::exp(sigma * sigma) * tail) - lead;
+  };
+  if (excess(0) >= 0) return 0;
+  if (excess(kLargest) <= 0) return kLargest;
+  const auto [below, above] = boost::math::tools::bisect(
+      excess, 0.0, kLargest, boost::math::tools::eps_tolerance<double>(20));
+  return (below + above) / 2;
 }
 
 double longest(const PatternResult& result) { return result.timings.back().seconds; }
@@ -108,6 +125,7 @@ class Fitter {
     cluster.compute_factor.assign(workers, 1);
     fit_nic();
     fit_fabric();
+    fit_sharing();
     spec["collective"] = "ring";
     warn();
     check();
@@ -128,11 +146,20 @@ class Fitter {
     measured_.spec["nic"] = link_json(link.bandwidth, link.latency / 2);
   }
 
+  // As loaded as policies load it: in every node at once, where that can be measured.
+  const PatternResult* fabric_pattern() const {
+    const auto* at_once = find(results_, "inside every node at once");
+    if (at_once != nullptr && at_work(at_once->pattern, nodes_) <= cpus_) return at_once;
+    return find(results_, "pair inside a node");
+  }
+
   void fit_fabric() {
-    const auto* pair = find(results_, "pair inside a node");
-    if (pair == nullptr) return;
-    const Link link = fit(*pair);
-    note(*pair, link);
+    const auto* inside = fabric_pattern();
+    if (inside == nullptr) return;
+    Link link = fit(*inside);
+    note(*inside, link);
+    if (const auto* all = find(results_, "everybody"))
+      link.latency = std::min(link.latency, fit(*all).latency);
     auto& cluster = measured_.cluster;
     cluster.fabric = is_shared(results_) ? FabricKind::Shared : FabricKind::Switched;
     const bool shared = cluster.fabric == FabricKind::Shared;
@@ -141,6 +168,18 @@ class Fitter {
     auto json = link_json(cluster.fabric_bandwidth, link.latency);
     json["kind"] = shared ? "shared" : "switched";
     measured_.spec["fabric"] = std::move(json);
+  }
+
+  void fit_sharing() {
+    const auto* incast = find(results_, "to one rank at once");
+    if (incast == nullptr || at_work(incast->pattern, nodes_) > cpus_) return;
+    std::vector<double> leads;
+    for (const auto& timing : mostly_transfer(incast->timings)) leads.push_back(timing.lead);
+    std::ranges::sort(leads);
+    const auto senders = static_cast<double>(incast->pattern.groups.front().size() - 1);
+    const double spread = spread_of(leads[leads.size() / 2], senders);
+    measured_.cluster.sharing_spread = spread;
+    measured_.spec["sharing_spread"] = std::round(spread * 1e3) / 1e3;
   }
 
   void note(const PatternResult& result, const Link& link) {

@@ -3,9 +3,13 @@
 //
 //   nic     from the all-reduce of one rank per node: t = 2(g-1) a + 2(g-1)/g S / b, by least
 //           squares with weights 1/t^2; a hop between nodes has twice the latency of a NIC
-//   fabric  from the pair exchange inside a node: t = a + S / b; `shared`, of twice that bandwidth,
-//           when two pairs side by side slow each other down by more than half
-// Both over the sizes whose time is mostly transfer (at least twice the smallest one's; three sizes
+//   fabric  from the all-reduce inside every node at once, in the same way; where a host has more
+//           ranks than CPUs, from the pair exchange inside a node: t = a + S / b. No latency above
+//           that of a hop of the ring of everybody. `shared`, of twice that bandwidth, when two
+//           pairs side by side slow each other down by more than half
+//   sharing_spread  from the transfers of many ranks to one, all at once: how much earlier than the
+//           last they end in the mean
+// All over the sizes whose time is mostly transfer (at least twice the smallest one's; three sizes
 // at least): what a tiny message takes is the waking of ranks, and a link that holds a queue or a
 // bucket of tokens goes on while ranks wake, so that this time is not added to a transfer's.
 // Patterns with more ranks at work on a host than it has CPUs carry a warning and feed no fit.

@@ -13,6 +13,7 @@ namespace cohort {
 namespace {
 
 constexpr double kMostFactor = 1e4;
+constexpr double kLargestSpread = 3;
 
 std::vector<std::uint32_t> read_gpus_per_node(const SpecNode& cluster) {
   const auto nodes = cluster.find("nodes");
@@ -156,6 +157,8 @@ void read_rates(const SpecNode& node, ClusterSpec& cluster) {
     cluster.coordination_service = service->time();
   if (const auto hosted = node.find("coordination_hosted"))
     cluster.coordination_hosted = hosted->flag();
+  if (const auto spread = node.find("sharing_spread"))
+    cluster.sharing_spread = spread->number(0, kLargestSpread);
 }
 
 }  // namespace
@@ -163,7 +166,8 @@ void read_rates(const SpecNode& node, ClusterSpec& cluster) {
 ClusterSpec read_cluster(const SpecNode& node, SpecFiles& files) {
   node.only_keys({"nodes", "gpus_per_node", "nic", "fabric", "core_bandwidth", "links", "overrides",
                   "collective", "communicator", "coordination_latency", "coordination_service",
-                  "coordination_hosted", "memory_bandwidth", "nics_per_node", "host_bandwidth"});
+                  "coordination_hosted", "sharing_spread", "memory_bandwidth", "nics_per_node",
+                  "host_bandwidth"});
   ClusterSpec cluster;
   cluster.gpus_per_node = read_gpus_per_node(node);
   const auto workers =

@@ -70,6 +70,7 @@ Json cluster_json(const ClusterSpec& cluster) {
           {"coordination_latency_ns", cluster.coordination_latency.count()},
           {"coordination_service_ns", cluster.coordination_service.count()},
           {"coordination_hosted", cluster.coordination_hosted},
+          {"sharing_spread", cluster.sharing_spread},
           {"compute_factor", value_or_list(cluster.compute_factor)}};
 }
 

@@ -20,6 +20,18 @@ using Clock = std::chrono::steady_clock;
 constexpr CommunicatorId kEverybody{0};
 constexpr std::chrono::seconds kLongestWait{60};
 
+const char* named(Pattern::Kind kind) {
+  switch (kind) {
+    case Pattern::Kind::AllReduce:
+      return "an all-reduce";
+    case Pattern::Kind::Exchange:
+      return "an exchange";
+    case Pattern::Kind::Incast:
+      return "an incast";
+  }
+  return "";
+}
+
 struct Cpu {  // of this host, in ticks
   double busy = 0;
   double all = 0;
@@ -51,7 +63,6 @@ class Measurement {
         ranks_(ranks),
         nap_(transport_.crowded()),
         values_(vectors_, *std::ranges::max_element(options.bytes) / sizeof(float) + 1),
-        received_(vectors_, values_.count()),
         slots_(vectors_, ranks),
         sums_(vectors_, ranks) {
     std::vector<std::uint32_t> everybody(ranks);
@@ -69,13 +80,15 @@ class Measurement {
       mine = &group;
       communicator_ = CommunicatorId{communicators_};
     }
+    kind_ = pattern.kind;
+    if (mine != nullptr) received_ = Buffer(vectors_, values_.count() * arriving(*mine).size());
     barrier();
     const auto begin = Clock::now();
-    const bool reduces = pattern.kind == Pattern::Kind::AllReduce;
-    if (reduces && mine != nullptr) finish(*transport_.create(communicator_, *mine, {}));
+    const bool connects = kind_ == Pattern::Kind::AllReduce && mine != nullptr;
+    if (connects) finish(*transport_.create(communicator_, *mine, {}));
     result.create_seconds = largest(since(begin));
-    for (const auto bytes : options_.bytes) result.timings.push_back(time(mine, reduces, bytes));
-    if (reduces && mine != nullptr) transport_.destroy(communicator_);
+    for (const auto bytes : options_.bytes) result.timings.push_back(time(mine, bytes));
+    if (connects) transport_.destroy(communicator_);
     return result;
   }
 
@@ -85,14 +98,15 @@ class Measurement {
   }
 
   void finish(Request& request) {
-    const auto limit = Clock::now() + kLongestWait;
-    while (!request.test()) {
-      if (Clock::now() > limit)
-        throw EnvironmentError(
-            fmt::format("rank {}: a collective of the measurement took over {} s", rank_,
-                        kLongestWait.count()));
-      if (nap_) std::this_thread::sleep_for(std::chrono::microseconds(50));
-    }
+    const auto begin = Clock::now();
+    while (!request.test()) pause(begin);
+  }
+  // Between two polls for what began then.
+  void pause(Clock::time_point begin) const {
+    if (Clock::now() - begin > kLongestWait)
+      throw EnvironmentError(fmt::format("rank {}: a collective of the measurement took over {} s",
+                                         rank_, kLongestWait.count()));
+    if (nap_) std::this_thread::sleep_for(std::chrono::microseconds(50));
   }
 
   // Every rank's value, at every rank.
@@ -118,61 +132,102 @@ class Measurement {
     finish(*vectors_.fence());
   }
 
-  void check(const std::vector<std::uint32_t>& group, bool reduces, std::size_t count) {
-    float expected = 0;
+  // What each part of the received entries must hold.
+  [[nodiscard]] std::vector<float> arriving(const std::vector<std::uint32_t>& group) const {
+    std::vector<float> values;
     for (const auto rank : group)
-      if (reduces || rank != rank_) expected += static_cast<float>(rank + 1);
-    std::vector<float> found(count);
-    vectors_.read(received_.entries(), found);
-    const auto wrong = std::ranges::find_if(found, [&](float value) { return value != expected; });
-    if (wrong == found.end()) return;
-    throw EnvironmentError(fmt::format("rank {}: {} of {} gave {} at entry {}, not {}", rank_,
-                                       reduces ? "an all-reduce" : "an exchange", backend_.name(),
-                                       *wrong, wrong - found.begin(), expected));
+      if (rank != rank_) values.push_back(static_cast<float>(rank + 1));
+    if (kind_ == Pattern::Kind::AllReduce)
+      return {std::accumulate(values.begin(), values.end(), static_cast<float>(rank_ + 1))};
+    if (kind_ == Pattern::Kind::Incast && group[0] != rank_) return {};
+    return values;
   }
 
-  void communicate(const std::vector<std::uint32_t>& group, bool reduces, std::size_t count) {
-    if (reduces) {
+  void check(const std::vector<std::uint32_t>& group, std::size_t count) {
+    const auto expected = arriving(group);
+    std::vector<float> found(count * expected.size());
+    vectors_.read(received_.entries(), found);
+    for (std::size_t i = 0; i < found.size(); ++i)
+      if (found[i] != expected[i / count])
+        throw EnvironmentError(fmt::format("rank {}: {} of {} gave {} at entry {}, not {}", rank_,
+                                           named(kind_), backend_.name(), found[i], i % count,
+                                           expected[i / count]));
+  }
+
+  void communicate(const std::vector<std::uint32_t>& group, std::size_t count) {
+    if (kind_ == Pattern::Kind::AllReduce) {
       finish(*transport_.all_reduce(communicator_, values_.entries(), received_.entries(), count));
-    } else {
+    } else if (kind_ == Pattern::Kind::Exchange) {
       const auto peer = group[0] == rank_ ? group[1] : group[0];
       const Transfer transfers[] = {{Transfer::Way::Send, peer, values_.entries(), count},
                                     {Transfer::Way::Receive, peer, received_.entries(), count}};
       finish(*transport_.exchange(SyncId{next_sync_}, transfers));
+    } else if (group[0] == rank_) {
+      receive_all(group, count);
+    } else {
+      const Transfer transfer{Transfer::Way::Send, group[0], values_.entries(), count};
+      finish(*transport_.exchange(SyncId{next_sync_}, {&transfer, 1}));
     }
     finish(*vectors_.fence());
   }
 
+  // Notes by how much the transfers were over before the last one.
+  void receive_all(const std::vector<std::uint32_t>& group, std::size_t count) {
+    std::vector<std::unique_ptr<Request>> requests;
+    for (std::size_t i = 1; i < group.size(); ++i) {
+      const Transfer transfer{Transfer::Way::Receive, group[i],
+                              received_.entries() + (i - 1) * count, count};
+      requests.push_back(transport_.exchange(SyncId{next_sync_}, {&transfer, 1}));
+    }
+    const auto begin = Clock::now();
+    std::vector<double> ends;
+    while (ends.size() < requests.size()) {
+      for (auto& request : requests) {
+        if (request == nullptr || !request->test()) continue;
+        request.reset();
+        ends.push_back(since(begin));
+      }
+      pause(begin);
+    }
+    const double sum = std::accumulate(ends.begin(), ends.end(), 0.0);
+    lead_ = 1 - sum / static_cast<double>(ends.size()) / ends.back();
+  }
+
   // Seconds of one repeat at this rank; 0 when it takes no part.
-  double repeat(const std::vector<std::uint32_t>* mine, bool reduces, std::size_t count) {
+  double repeat(const std::vector<std::uint32_t>* mine, std::size_t count) {
     if (mine != nullptr) fill(count);
     barrier();
     ++next_sync_;
     if (mine == nullptr) return 0;
     const auto begin = Clock::now();
-    communicate(*mine, reduces, count);
+    communicate(*mine, count);
     const double took = since(begin);
-    check(*mine, reduces, count);
+    check(*mine, count);
     return took;
   }
 
-  PatternTiming time(const std::vector<std::uint32_t>* mine, bool reduces, std::uint64_t bytes) {
+  PatternTiming time(const std::vector<std::uint32_t>* mine, std::uint64_t bytes) {
     const std::size_t count = std::max<std::size_t>(1, bytes / sizeof(float));
     double warm = 0;
-    for (std::uint32_t i = 0; i < options_.warm_up; ++i)
-      warm = largest(repeat(mine, reduces, count));
+    for (std::uint32_t i = 0; i < options_.warm_up; ++i) warm = largest(repeat(mine, count));
     const auto fitting = static_cast<std::uint32_t>(
         std::min<double>(options_.most_repeats, options_.seconds_each / std::max(warm, 1e-6)));
     const std::uint32_t repeats = std::max(options_.least_repeats, fitting);
     std::vector<double> seconds(repeats);
+    std::vector<double> leads(repeats);
     const Cpu before = cpu_now();
-    for (auto& each : seconds) each = repeat(mine, reduces, count);
+    for (std::uint32_t i = 0; i < repeats; ++i) {
+      seconds[i] = repeat(mine, count);
+      leads[i] = lead_;
+    }
     const Cpu after = cpu_now();
     for (auto& each : seconds) each = largest(each);
     std::ranges::sort(seconds);
     PatternTiming timing{.bytes = count * sizeof(float), .repeats = repeats};
     timing.seconds = seconds[repeats / 2];
     timing.spread = (seconds[repeats * 3 / 4] - seconds[repeats / 4]) / timing.seconds;
+    std::ranges::sort(leads);
+    timing.lead = largest(leads[repeats / 2]);
     timing.busy = largest((after.busy - before.busy) / std::max(1.0, after.all - before.all));
     return timing;
   }
@@ -187,6 +242,8 @@ class Measurement {
   std::uint64_t next_sync_ = 0;
   std::uint32_t communicators_ = 0;  // ids used so far, the same at all ranks
   CommunicatorId communicator_{};    // of this rank in the current pattern
+  Pattern::Kind kind_{};             // of the current pattern
+  double lead_ = 0;                  // of the last repeat, at the first of an incast
 };
 
 using Nodes = std::vector<std::vector<std::uint32_t>>;
@@ -226,6 +283,10 @@ std::vector<Pattern> patterns(const std::vector<std::vector<std::uint32_t>>& nod
   if (second.size() > 1)
     add(result, "pairs across nodes, side by side", Exchange,
         {{first[0], first[1]}, {second[0], second[1]}});
+  auto to_one = first;
+  for (const auto rank : second)
+    if (std::ranges::find(nodes[0], rank) == nodes[0].end()) to_one.push_back(rank);
+  if (to_one.size() > 2) add(result, "to one rank at once", Incast, {to_one});
   if (widest.size() > 1) {
     std::vector<std::uint32_t> everybody;
     for (const auto& node : nodes) everybody.insert(everybody.end(), node.begin(), node.end());

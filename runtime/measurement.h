@@ -16,7 +16,11 @@
 namespace cohort {
 
 struct Pattern {
-  enum class Kind : std::uint8_t { AllReduce, Exchange };  // Exchange: pairs, both ways at once
+  enum class Kind : std::uint8_t {
+    AllReduce,
+    Exchange,  // pairs, both ways at once
+    Incast,    // all other ranks of the group to its first, at once
+  };
   std::string name;  // "across nodes", "pairs inside a node, side by side", ...
   Kind kind = Kind::AllReduce;
   std::vector<std::vector<std::uint32_t>> groups;  // ranks
@@ -27,6 +31,9 @@ struct PatternTiming {
   double seconds = 0;  // median of the repeats
   double spread = 0;   // (third quartile - first quartile) / median
   double busy = 0;     // share of its CPUs' time that the busiest host was busy meanwhile
+  // Incast: by what share of the last one's end the transfers end before it, in the mean; median of
+  // the repeats. 0: all together.
+  double lead = 0;
   std::uint32_t repeats = 0;
 };
 

@@ -51,6 +51,9 @@ struct ClusterSpec {
   Time coordination_latency{};
   Time coordination_service{};
   bool coordination_hosted = false;  // decisions of local policies too are made in the group generator
+  // Transfers that share a link do not share it quite evenly: the weight of each is lognormal with
+  // this sigma (median 1). 0: evenly.
+  double sharing_spread = 0;
   std::vector<double> compute_factor;      // per worker; or empty: 1
 };
 

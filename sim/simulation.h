@@ -145,6 +145,7 @@ class Simulation {
   void enter(Sync& sync, std::span<const Member> members);
   void take_effect(Sync& sync, std::span<const Member> members);
   void begin_stage(Sync& sync);
+  [[nodiscard]] double sharing_weight(const Sync& sync) const;
   void sync_event(Sync& sync);
   void begin_transfer(Sync& sync);
   void end_transfer(Sync& sync);

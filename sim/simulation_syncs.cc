@@ -1,5 +1,6 @@
 // The life of a synchronisation in the simulator: start, fixed terms, transfer by stages, done or failed.
 #include <algorithm>
+#include <cmath>
 
 #include "policies/random.h"
 #include "sim/simulation.h"
@@ -71,6 +72,7 @@ void Simulation::begin_stage(Sync& sync) {
   sync.averages = stage.local > Time{};
   sync.moves = stage.amount > 0;
   sync.last_stage = sync.stage + 1U == plan_.stages.size();
+  if (sync.moves && scenario_.cluster.sharing_spread > 0) plan_.weigh(sharing_weight(sync));
   if (sync.moves) sync.transfer = transfers_.prepare(sync.slot, sync.tie, plan_.loads_of(stage), stage.amount);
   plan_.trim();
   Time fixed = stage.latency;
@@ -78,6 +80,12 @@ void Simulation::begin_stage(Sync& sync) {
   sync.fixed += fixed;
   sync.phase = Phase::Fixed;
   queue_.schedule(sync.slot, std::max(now_, sync.stage == 0 ? sync.start : now_) + fixed, sync.tie);
+}
+
+double Simulation::sharing_weight(const Sync& sync) const {
+  constexpr std::uint32_t kNoNode = UINT32_MAX;  // link stragglers draw from the same purpose, by node
+  Stream stream(scenario_.seed, Purpose::Link, kNoNode, index(sync.id), sync.stage);
+  return std::exp(scenario_.cluster.sharing_spread * stream.normal());
 }
 
 void Simulation::sync_event(Sync& sync) {

@@ -47,6 +47,11 @@ const PackedMember& only_member(std::span<const PackedMember> members, Role role
 
 }  // namespace
 
+void TransferPlan::weigh(double weight) {
+  for (Load& load : loads) load.weight *= weight;
+  for (Stage& stage : stages) stage.amount /= weight;
+}
+
 void TransferPlan::trim() {
   if (loads.capacity() > kLarge) loads = std::vector<Load>();
 }

@@ -49,6 +49,8 @@ struct TransferPlan {
   [[nodiscard]] std::span<const Load> loads_of(const Stage& stage) const {
     return {loads.data() + stage.first_load, stage.load_count};
   }
+  // Makes the transfers weigh `weight` where they share links: the rate is then in units of it.
+  void weigh(double weight);
   // Gives the loads of a huge plan back, once they have been used.
   void trim();
 };

@@ -144,5 +144,15 @@ TEST_CASE("compare: directories of the wrong kind, damaged or without common row
         std::string::npos);
 }
 
+TEST_CASE("compare: a throughput of the whole run is not compared with one of a window") {
+  const auto whole = row("a", 1, 40, 1, 0, "simulated", R"("whole_run_window":true,)");
+  const auto window = row("a", 1, 80, 1, 0, "measured", R"("whole_run_window":false,)");
+  const auto good = row("b", 1, 40, 1, 0, "simulated") + whole;
+  const auto comparison = Directories(good, row("b", 1, 40, 1, 0, "measured") + window).compare();
+  CHECK(comparison.policies.size() == 1);
+  REQUIRE(comparison.left_out.size() == 1);
+  CHECK(comparison.left_out[0].find("\"a\" seed 1: the simulated throughput is of the whole run") == 0);
+}
+
 }  // namespace
 }  // namespace cohort

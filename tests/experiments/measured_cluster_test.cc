@@ -2,7 +2,13 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+
 #include "policies/errors.h"
+#include "policies/random.h"
 
 namespace cohort {
 namespace {
@@ -11,6 +17,7 @@ using Nodes = std::vector<std::vector<std::uint32_t>>;
 
 const Nodes kNodes{{0, 1}, {2, 3}, {4, 5}, {6, 7}};
 constexpr double kNic = 25e6, kNicLatency = 100e-6;  // bytes per second, seconds
+constexpr double kSpread = 0.3;  // of the weights of transfers that share a link
 constexpr double kFabric = 1e9, kFabricLatency = 20e-6;
 
 // Some of the patterns that these nodes allow.
@@ -22,6 +29,7 @@ std::vector<Pattern> some_patterns() {
           {"across nodes", AllReduce, {{0, 2, 4, 6}}},
           {"across nodes, side by side", AllReduce, {{0, 2, 4, 6}, {1, 3, 5, 7}}},
           {"pair across nodes", Exchange, {{0, 2}}},
+          {"to one rank at once", Incast, {{0, 2, 4, 6, 3, 5, 7}}},
           {"everybody", AllReduce, {{0, 1, 2, 3, 4, 5, 6, 7}}}};
 }
 
@@ -36,13 +44,39 @@ double model_seconds(const Pattern& pattern, double bytes) {
   return 2 * (g - 1) * hop + 2 * (g - 1) / g * bytes * share / (inside ? kFabric : kNic);
 }
 
+// Six transfers of one size over one link, their weights lognormal: the mean lead over the last
+// one.
+double simulated_lead(double sigma) {
+  constexpr int kTransfers = 6;
+  constexpr int kDraws = 20'000;
+  double sum = 0;
+  for (int draw = 0; draw < kDraws; ++draw) {
+    Stream stream(7, Purpose::Link, 0, static_cast<std::uint64_t>(draw));
+    std::array<double, kTransfers> weights{};
+    for (auto& weight : weights) weight = std::exp(sigma * stream.normal());
+    std::ranges::sort(weights, std::greater<>());
+    double at = 0;
+    double ends = 0;
+    for (int i = 0; i < kTransfers; ++i) {  // the i-th heaviest ends next; then 1 / weights[i] of
+      double open = 0;                      // virtual time is over
+      for (int j = i; j < kTransfers; ++j) open += weights[j];
+      at += (1 / weights[i] - (i > 0 ? 1 / weights[i - 1] : 0)) * open;
+      ends += at;
+    }
+    sum += 1 - ends / kTransfers / at;
+  }
+  return sum / kDraws;
+}
+
 std::vector<PatternResult> modelled() {
   std::vector<PatternResult> results;
   for (const auto& pattern : some_patterns()) {
     PatternResult result{pattern, {}, 0};
     for (const std::uint64_t bytes : {4U, 4'096U, 1'048'576U, 4'194'304U})
       result.timings.push_back(
-          {.bytes = bytes, .seconds = model_seconds(pattern, static_cast<double>(bytes))});
+          {.bytes = bytes,
+           .seconds = model_seconds(pattern, static_cast<double>(bytes)),
+           .lead = pattern.kind == Pattern::Kind::Incast ? simulated_lead(kSpread) : 0});
     results.push_back(std::move(result));
   }
   return results;
@@ -54,6 +88,7 @@ TEST_CASE("measured cluster: times by the cost model give its own links back") {
   CHECK(static_cast<double>(fitted.cluster.nic_latency.front().count()) ==
         doctest::Approx(kNicLatency * 1e9).epsilon(1e-4));
   CHECK(fitted.cluster.fabric_bandwidth == doctest::Approx(kFabric).epsilon(1e-6));
+  CHECK(fitted.cluster.sharing_spread == doctest::Approx(kSpread).epsilon(0.02));
   CHECK(fitted.spec["nic"]["bandwidth"] == "25MB/s");
   CHECK(fitted.spec["fabric"]["kind"] == "switched");
   CHECK(fitted.spec["gpus_per_node"] == 2);

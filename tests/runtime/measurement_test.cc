@@ -25,6 +25,7 @@ TEST_CASE("measurement: the patterns of two nodes of two") {
   CHECK(named(all, "across nodes").groups == Nodes{{0, 2}});
   CHECK(named(all, "across nodes, side by side").groups == Nodes{{0, 2}, {1, 3}});
   CHECK(named(all, "pair across nodes").groups == Nodes{{0, 2}});
+  CHECK(named(all, "to one rank at once").groups == Nodes{{0, 2, 3}});
   CHECK(named(all, "everybody").groups == Nodes{{0, 1, 2, 3}});
 }
 

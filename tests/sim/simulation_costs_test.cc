@@ -242,6 +242,24 @@ TEST_CASE("simulation: a link straggler that never recovers divides the bandwidt
   check_step(run(scenario), 0.1 + 5 * kRingOf4, 20);
 }
 
+TEST_CASE("simulation: however unevenly transfers share a link, the last one ends as before") {
+  Scenario scenario = four({"parameter-server"});  // three workers push and pull through one NIC
+  scenario.stop.steps_per_worker = 1;
+  const ResultRow even = run(scenario);
+  scenario.cluster.sharing_spread = 0.5;
+  const ResultRow uneven = run(scenario);
+  CHECK(uneven.elapsed_seconds == doctest::Approx(even.elapsed_seconds).epsilon(1e-6));
+  CHECK(uneven.wait_fraction > even.wait_fraction + 0.01);
+  CHECK(uneven.inter_node_bytes == even.inter_node_bytes);
+}
+
+TEST_CASE("simulation: a transfer alone on its links takes as long whatever its weight") {
+  Scenario scenario = four({"all-reduce"});
+  const double even = run(scenario).elapsed_seconds;
+  scenario.cluster.sharing_spread = 0.5;
+  CHECK(run(scenario).elapsed_seconds == doctest::Approx(even).epsilon(1e-7));
+}
+
 TEST_CASE("simulation: link stragglers slow their NICs for enter/(enter+leave) of the time") {
   Scenario scenario = four({"all-reduce"});
   scenario.workload.compute = 1us;
