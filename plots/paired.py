@@ -47,9 +47,14 @@ def baseline_label(rows):
     return "all-reduce" if "all-reduce" in labels else labels[0]
 
 
+def by_seed(rows, label, column):
+    """A column's known values by seed, of one label within one cell."""
+    return rows[rows["label"] == label].set_index("seed")[column].dropna()
+
+
 def throughputs(rows, label):
     """Throughput by seed of one label within one cell."""
-    return rows[rows["label"] == label].set_index("seed")["throughput_steps_per_second"]
+    return by_seed(rows, label, "throughput_steps_per_second")
 
 
 def ratio(rows, label, against):

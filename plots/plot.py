@@ -16,10 +16,16 @@ PACKAGES = "python3-matplotlib python3-pandas python3-scipy"
 def load_figures():
     """The figures, in the order of making. Another Python than the system's may lack the packages that the system's has."""
     try:
+        import final_accuracy
+        import over_time
+        import replicas
         import scaling
+        import sensitivity
         import speedup_lines
+        import speedup_split
         import throughput_bars
         import time_split
+        import time_to_loss
         import timeline
         import winner_map
     except ImportError as error:
@@ -35,6 +41,12 @@ def load_figures():
         "winner map": winner_map,
         "scaling": scaling,
         "timeline": timeline,
+        "time to loss": time_to_loss,
+        "speedup split": speedup_split,
+        "over time": over_time,
+        "replicas": replicas,
+        "final accuracy": final_accuracy,
+        "sensitivity": sensitivity,
     }
 
 

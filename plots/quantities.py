@@ -18,6 +18,8 @@ for _prefix, _factor in {"": 1, "k": 1e3, "M": 1e6, "G": 1e9, "Ki": 2**10, "Mi":
     UNITS[_prefix + "B"] = ("size", _factor)
     UNITS[_prefix + "B/s"] = ("bandwidth", _factor)
 
+MOST_CELLS = 3
+
 TITLES = {
     "probability": "probability that a step is slowed",
     "factor": "slowdown factor",
@@ -31,6 +33,11 @@ TITLES = {
     "threshold": "threshold (requests ahead of the slowest)",
     "group_size": "workers in a group",
     "backward_share": "share of the step in the backward pass",
+    "learning_rate": "learning rate",
+    "batch": "batch of a worker",
+    "shards": "labels of the workers' shards",
+    "dirichlet": "Dirichlet alpha of the shards' labels",
+    "target_loss": "target loss",
 }
 
 
@@ -93,8 +100,44 @@ def parse(value, workers):
     return (UNITS[unit][0], number * UNITS[unit][1], unit) if unit else ("", number, "")
 
 
+def words_of(value):
+    """An object of a spec in words: {"kind": "fixed", "workers": [0], "factor": 6} -> fixed workers [0] x6."""
+    words = [str(value["kind"])] if "kind" in value else []
+    for key, part in value.items():
+        if key == "factor":
+            words.append(f"x{name_of(part)}")
+        elif key != "kind":
+            words.append(f"{key} {name_of(part)}")
+    return " ".join(words)
+
+
 def name_of(value):
+    if isinstance(value, dict):
+        return words_of(value)
     return value if isinstance(value, str) else json.dumps(value)
+
+
+def all_cells(results):
+    """[(cell as text, its rows)] in the order of the file."""
+    if not results.swept:
+        return [("", results.rows)]
+    return list(results.rows.groupby(results.rows[results.swept].astype(str).agg("|".join, axis=1), sort=False))
+
+
+def cells(results):
+    """(title or None, rows) of the cells that a figure with a panel for each shows: the first, the middle and the last."""
+    groups = all_cells(results)
+    chosen = groups if len(groups) <= MOST_CELLS else [groups[0], groups[len(groups) // 2], groups[-1]]
+    titled = []
+    for _, rows in chosen:
+        values = [f"{title_of(p, results.spec)}: {name_of(rows[p].iloc[0])}" for p in results.swept]
+        titled.append(("\n".join(values) or None, rows))
+    return titled
+
+
+def cells_shown(results):
+    """What the caption says of cells()."""
+    return "first, middle and last cell of the sweep" if len(all_cells(results)) > MOST_CELLS else ""
 
 
 def categories(title, values):

@@ -18,7 +18,13 @@ NUMBERS = [
     "wait_fraction",
     "sync_fraction",
     "coordinate_fraction",
+    "learning_rate",
+    "momentum",
+    "final_accuracy",
+    "time_to_loss_seconds",
+    "samples_to_loss",
 ]
+LISTS = ["curve", "tuning"]  # of results.jsonl alone
 
 
 class BadResults(Exception):
@@ -46,6 +52,27 @@ class Results:
     @property
     def labels(self):
         return list(dict.fromkeys(self.rows["label"]))
+
+    @property
+    def clock(self):
+        """The word for the time that passed: of a real run it was measured."""
+        return "measured" if "measured_seconds" in self.rows.columns else "simulated"
+
+    @property
+    def target_loss(self):
+        """Of the spec, None without one (or when it is swept)."""
+        for key, name in (("measure", "target_loss"), ("stop", "loss")):
+            part = self.spec.get(key)
+            if isinstance(part, dict) and part.get(name) is not None and f"/{key}/{name}" not in self.swept:
+                return part[name]
+        return None
+
+    def without(self, column):
+        """Why a figure that needs a column of training cannot be made, or None where some row knows it."""
+        if column not in self.rows.columns:
+            table = " (results.csv holds none; results.jsonl does)" if column in LISTS else ""
+            return f"no column {column}{table}"
+        return f"no row knows its {column}" if self.rows[column].isna().all() else None
 
     def timelines(self):
         return sorted(self.path.glob("timeline*.json"), key=lambda path: (len(path.name), path.name))

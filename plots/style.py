@@ -9,6 +9,8 @@ matplotlib.use("Agg")
 
 import matplotlib.pyplot as pyplot  # noqa: E402  (the backend is chosen first)
 
+from quantities import name_of  # noqa: E402
+
 PAPER = {
     "font.size": 9,
     "axes.titlesize": 10,
@@ -43,6 +45,9 @@ LOOKS = list(KINDS.values()) + [
     ("#7F5B00", "<", "-", "||"),
     ("#004D7A", ">", "--", "**"),
 ]
+
+PAPER_BOX = {"facecolor": "white", "edgecolor": "none", "pad": 1.0}  # behind words that lines would strike through
+ROOM_BELOW = 0.9  # inches, of a grid: for its legend and caption
 
 # The words for a straggler model's keys, in this order; of a kind's own where the kind stands before the key.
 STRAGGLER_WORDS = {
@@ -83,6 +88,16 @@ def figure(width=6.4, height=4.2, columns=1, **options):
     return pyplot.subplots(1, columns, figsize=(width, height), squeeze=False, **options)
 
 
+def grid(panels, across, width, height, **options):
+    """A figure with that many axes, `across` in a row, each `width` x `height` inches, and room below; the axes in a list."""
+    rows = -(-panels // across)
+    size = (width * across, height * rows + ROOM_BELOW)
+    fig, axes = pyplot.subplots(rows, across, figsize=size, squeeze=False, **options)
+    for extra in axes.flat[panels:]:
+        extra.set_visible(False)
+    return fig, list(axes.flat[:panels])
+
+
 def seeds_of(results):
     seeds = sorted(int(seed) for seed in results.rows["seed"].unique())
     if len(seeds) == 1:
@@ -98,6 +113,8 @@ def cluster_of(results):
     nodes, gpus = cluster.get("nodes"), cluster.get("gpus_per_node")
     varied = any(pointer.startswith("/cluster/nodes") or pointer.startswith("/cluster/gpus") for pointer in results.swept)
     size = "" if varied or isinstance(gpus, list) else f"{nodes} x {gpus} workers"
+    if results.clock == "measured":  # over the links that are there, not those of the spec
+        return size
     links = []
     for key, word in (("nic", "network"), ("fabric", "inside a node")):
         bandwidth = (cluster.get(key) or {}).get("bandwidth")
@@ -126,7 +143,28 @@ def workload_of(results):
     for key, word in (("compute", "a step"), ("payload", "payload")):
         if workload.get(key) and f"/workload/{key}" not in results.swept:
             parts.append(f"{workload[key]} {word}")
-    return ", ".join(parts)
+    return ", ".join([*parts, *training_of(results, workload.get("training"))])
+
+
+def first_word(value):
+    """A choice of a spec that is a name, or an object with a kind or with its name as the key."""
+    return value.get("kind") or next(iter(value), "") if isinstance(value, dict) else str(value)
+
+
+def training_of(results, training):
+    """What was trained, and with rates from where."""
+    if not isinstance(training, dict):
+        return []
+    data = first_word(training.get("data", ""))
+    parts = [f"{first_word(training.get('model', ''))}{' on ' if data else ''}{data}", f"batch {training.get('batch', 32)}"]
+    if training.get("shards", "iid") != "iid" and "/workload/training/shards" not in results.swept:
+        parts.append(f"shards {name_of(training['shards'])}")
+    tune = (results.spec.get("measure") or {}).get("tune")
+    if tune:
+        parts.append("learning rate tuned for each policy and cell")
+    elif "/workload/training/learning_rate" not in results.swept:
+        parts.append(f"learning rate {training.get('learning_rate', 0.1)}")
+    return parts
 
 
 def straggler_of(results, pointer, model):
@@ -162,7 +200,7 @@ def transports_of(results):
 def sources(results, *more, seeds=True):
     """The caption: where the numbers come from."""
     version = f"Cohort {results.version}" if results.version else "Cohort"
-    parts = [f"Simulated by {version}, spec {results.name}", cluster_of(results), workload_of(results),
+    parts = [f"{results.clock.capitalize()} by {version}, spec {results.name}", cluster_of(results), workload_of(results),
              stragglers_of(results), transports_of(results), seeds_of(results) if seeds else ""]
     return "; ".join(part for part in [*parts, *more] if part) + "."
 

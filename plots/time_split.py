@@ -1,9 +1,7 @@
 """What the workers' time goes into, policy by policy: stacked shares of compute, wait, sync and coordinate."""
 
 import style
-from quantities import name_of, title_of
-
-MOST_CELLS = 3
+from quantities import cells, cells_shown
 
 
 def applies(results):
@@ -13,19 +11,6 @@ def applies(results):
     if results.rows[[f"{state}_fraction" for state in style.STATES]].isna().all(axis=None):
         return "the shares of time are not known"
     return None
-
-
-def cells(results):
-    """(title, rows) of the cells shown: the first, the middle and the last of the sweep."""
-    if not results.swept:
-        return [(None, results.rows)]
-    groups = list(results.rows.groupby(results.rows[results.swept].astype(str).agg("|".join, axis=1), sort=False))
-    chosen = groups if len(groups) <= MOST_CELLS else [groups[0], groups[len(groups) // 2], groups[-1]]
-    titled = []
-    for _, rows in chosen:
-        values = [f"{title_of(p, results.spec)}: {name_of(rows[p].iloc[0])}" for p in results.swept]
-        titled.append(("\n".join(values), rows))
-    return titled
 
 
 def draw(results):
@@ -51,8 +36,7 @@ def draw(results):
     all_axes[0][0].invert_yaxis()
     lines = style.legend_below(fig, all_axes[0][0], 4)
     seeds = "mean over seeds" if results.rows["seed"].nunique() > 1 else ""
-    some = "first, middle and last cell of the sweep" if len(shown) == MOST_CELLS else ""
-    return style.finish(fig, style.sources(results, seeds, some), lines)
+    return style.finish(fig, style.sources(results, seeds, cells_shown(results)), lines)
 
 
 def figures(results):

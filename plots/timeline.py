@@ -126,7 +126,7 @@ def draw(results, path, row):
     axes.set_yticks(list(rows.values()))
     axes.set_yticklabels([str(worker) for worker in rows], fontsize=7)
     axes.set_ylabel("worker (gap between nodes)")
-    axes.set_xlabel("simulated time (ms)")
+    axes.set_xlabel(f"{results.clock} time (ms)")
     axes.grid(axis="y", visible=False)
     lines = style.legend_below(fig, axes, 4)
     workers = len({i.worker for i in intervals})
