@@ -23,6 +23,7 @@ MOST_CELLS = 3
 TITLES = {
     "probability": "probability that a step is slowed",
     "factor": "slowdown factor",
+    "stragglers/0": "slowdown",
     "nic/bandwidth": "bandwidth of a node's network card",
     "nic_bandwidth": "bandwidth of the slow node's network card",
     "cluster/nodes": "nodes",

@@ -24,7 +24,7 @@ NUMBERS = [
     "time_to_loss_seconds",
     "samples_to_loss",
 ]
-LISTS = ["curve", "tuning"]  # of results.jsonl alone
+LISTS = ["curve", "tuning"]  # in results.jsonl alone
 
 
 class BadResults(Exception):
@@ -70,8 +70,8 @@ class Results:
     def without(self, column):
         """Why a figure that needs a column of training cannot be made, or None where some row knows it."""
         if column not in self.rows.columns:
-            table = " (results.csv holds none; results.jsonl does)" if column in LISTS else ""
-            return f"no column {column}{table}"
+            place = "results.jsonl of a spec" if column in LISTS else "a spec"
+            return f"no column {column} ({place} with workload.training has it)"
         return f"no row knows its {column}" if self.rows[column].isna().all() else None
 
     def timelines(self):

@@ -44,7 +44,7 @@ def geometric(ratios):
 def refusal(results):
     """Why nothing can be said of the time to a loss, or None."""
     if TIME not in results.rows.columns:
-        return f"no column {TIME} (a spec with workload.training has it)"
+        return results.without(TIME)
     if results.rows[TIME].isna().all() and results.target_loss is None:
         return "no target loss (measure.target_loss)"
     return None

@@ -180,7 +180,7 @@ def test_a_csv_has_the_bars_and_says_where_the_curves_are(tmp_path):
     (folder / "results.jsonl").unlink()
     done = plot(folder, "--format", "png")
     assert "made: final accuracy" in done.stdout
-    assert "not made: over time: no column curve (results.csv holds none; results.jsonl does)" in done.stdout
+    assert "not made: over time: no column curve (results.jsonl of a spec with workload.training has it)" in done.stdout
 
 
 def test_replicas_are_drawn_where_they_were_measured_alone(tmp_path):
@@ -283,3 +283,31 @@ def test_accuracies_of_runs_that_end_at_a_loss_are_marked(tmp_path):
 ])
 def test_a_swept_object_is_named_in_words(value, words):
     assert quantities.name_of(value) == words
+
+
+def table(*arguments):
+    command = [sys.executable, ROOT / "plots" / "speedups.py", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True)
+
+
+def test_the_table_has_a_line_for_each_cell_and_label(tmp_path):
+    folder = training.change(training.write(tmp_path / "r", FACTOR), lambda row: lose(row, "ad-psgd"))
+    done = table(folder)
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert lines[0] == "against all-reduce"
+    assert [line for line in lines if line.startswith("/")] == [f"/stragglers/0/factor: {factor}" for factor in (1, 2, 5)]
+    assert len([line for line in lines if line.startswith("smart") and "0.87 [0.87, 0.87]" in line]) == 3
+    assert len([line for line in lines if line.startswith("ad-psgd") and "not reached" in line]) == 3
+
+
+def test_the_table_of_throughputs_alone_has_no_losses(tmp_path):
+    done = table(synthetic.write(tmp_path / "r", {}, seeds=(1, 2)), "--against", "smart")
+    assert done.stdout.startswith("against smart\n")
+    assert "loss" not in done.stdout
+
+
+def test_the_table_refuses_a_label_that_is_not_there(tmp_path):
+    done = table(synthetic.write(tmp_path / "r", {}, policies=["all-reduce", "smart"]), "--against", "smartt")
+    assert done.returncode == 2
+    assert done.stderr == "speedups: --against smartt: no such label; there are: all-reduce, smart\n"
