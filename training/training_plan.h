@@ -23,6 +23,8 @@ struct MeasureSpec {
   // Whether every point has the worst replica and worker 0's, not only the last one: costs an
   // evaluation of each replica.
   bool replicas = false;
+  // The loss of the mean model alone, at the end too: for searches that look at nothing else.
+  bool losses_only = false;
 };
 
 struct TrainingPlan {
