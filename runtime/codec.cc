@@ -26,6 +26,18 @@ template <A<Member> T>
 auto fields(T& m) {
   return std::tie(m.worker, m.role, m.weight);
 }
+template <A<Score> T>
+auto fields(T& m) {
+  return std::tie(m.loss, m.accuracy);
+}
+template <A<CurvePart> T>
+auto fields(T& m) {
+  return std::tie(m.at, m.steps, m.squared_distance, m.own, m.mean);
+}
+template <A<TrainingTerms> T>
+auto fields(T& m) {
+  return std::tie(m.plan, m.order, m.averaged, m.average_momentum, m.steps_apart, m.time_apart);
+}
 template <A<message::Sample> T>
 auto fields(T& m) {
   return std::tie(m.signed_sum, m.entries);
@@ -69,7 +81,7 @@ auto fields(T& m) {
 template <A<message::Prepare> T>
 auto fields(T& m) {
   return std::tie(m.run, m.member, m.workers, m.ranks, m.entries, m.seed, m.verify, m.publish,
-                  m.update, m.rendezvous);
+                  m.update, m.rendezvous, m.training);
 }
 template <A<message::Release> T>
 auto fields(T& m) {
@@ -99,6 +111,18 @@ template <A<message::Rendezvous> T>
 auto fields(T& m) {
   return std::tie(m.communicator, m.bytes);
 }
+template <A<message::Diverged> T>
+auto fields(T& m) {
+  return std::tie(m.step);
+}
+template <A<message::Evaluate> T>
+auto fields(T& m) {
+  return std::tie(m.run, m.members);
+}
+template <A<message::Learned> T>
+auto fields(T& m) {
+  return std::tie(m.run, m.curve, m.gradients, m.changes);
+}
 
 // The last enumerator of the closed enumerations; the others are ids, of which all values are good.
 template <typename E>
@@ -109,6 +133,10 @@ template <>
 constexpr std::optional<Role> kLast<Role> = Role::Server;
 template <>
 constexpr std::optional<ServerUpdate> kLast<ServerUpdate> = ServerUpdate::EveryPush;
+template <>
+constexpr std::optional<StepOrder> kLast<StepOrder> = StepOrder::AverageThenUpdate;
+template <>
+constexpr std::optional<Averaged> kLast<Averaged> = Averaged::Gradients;
 
 template <typename T>
 concept Number = std::is_arithmetic_v<T> && !std::same_as<T, bool>;
@@ -142,6 +170,11 @@ class Writer {
     } else {
       for (const auto& element : list) put(element);
     }
+  }
+  template <typename T>
+  void put(const std::optional<T>& value) {
+    put(value.has_value());
+    if (value) put(*value);
   }
   template <typename T>
   requires requires(const T& parts) { fields(parts); }
@@ -192,6 +225,10 @@ class Reader {
       const auto elements = count(1);
       for (std::size_t i = 0; i < elements; ++i) get(list.emplace_back());
     }
+  }
+  template <typename T>
+  void get(std::optional<T>& value) {
+    if (next<bool>()) get(value.emplace());
   }
   template <typename T>
   requires requires(T& parts) { fields(parts); }

@@ -6,9 +6,10 @@
 //   type   u16  the message's place in `Message`
 //   length u32  of the body in bytes, at most kLongestBody
 // In bodies: integers and enumerators at their own width, bool as one byte 0 or 1, Time as i64 ns,
-// float and double as their bits, strings and lists as a u32 count and their elements. A body that
-// is longer or shorter than its message, an enumerator out of range, a bool that is neither is an
-// error, never undefined behaviour.
+// float and double as their bits, strings and lists as a u32 count and their elements, what may be
+// absent as a bool and, where it is true, the value. A body that is longer or shorter than its
+// message, an enumerator out of range, a bool that is neither is an error, never undefined
+// behaviour.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +23,7 @@
 
 namespace cohort {
 
-inline constexpr std::uint16_t kProtocolVersion = 1;
+inline constexpr std::uint16_t kProtocolVersion = 2;
 inline constexpr std::size_t kHeaderBytes = 12;
 inline constexpr std::size_t kLongestBody = 4u << 20;
 
@@ -37,8 +38,8 @@ struct FrameHeader {
   std::uint32_t length = 0;
 };
 
-// Appends the whole frame to `out`. Throws ContractError when the body would be too long, and leaves
-// `out` as it was.
+// Appends the whole frame to `out`. Throws ContractError when the body would be too long, and
+// leaves `out` as it was.
 void encode(const Message& message, std::vector<std::uint8_t>& out);
 
 // `bytes`: kHeaderBytes of them. Throws FrameError: other magic, version, type, or too long.

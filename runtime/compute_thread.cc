@@ -48,7 +48,7 @@ void ComputeThread::work() try {
   std::unique_lock lock(mutex_);
   while (true) {
     changed_.wait(lock, [this] { return stopped_ || !releases_.empty(); });
-    if (stopped_) return;
+    if (releases_.empty()) return;
     const auto release = releases_.front();
     releases_.pop_front();
     lock.unlock();
@@ -66,9 +66,13 @@ void ComputeThread::work() try {
 
 void ComputeThread::carry_out(const message::Release& release) {
   if (release.snapshot) take_snapshot();
-  if (release.last) return;
-  const auto ready = compute(release);
-  if (!replica_.over) hooks_.ready(ready);
+  resume(release);
+  if (!release.last && !replica_.over) compute(release);
+}
+
+void ComputeThread::resume(const message::Release& release) {
+  const std::scoped_lock lock(replica_.mutex);
+  step_->resume(replica_, release.step);
 }
 
 void ComputeThread::take_snapshot() {
@@ -87,22 +91,28 @@ void ComputeThread::take_snapshot() {
   changed_.notify_all();
 }
 
-message::Ready ComputeThread::compute(const message::Release& release) {
+void ComputeThread::compute(const message::Release& release) {
   message::Ready ready{.step = release.step, .began = hooks_.now(), .ended = {}};
-  step_->compute(replica_, release.step, release.work);
+  const bool finite = step_->compute(replica_, release.step, release.work);
+  if (replica_.over) return;
+  if (!finite) return hooks_.diverged(release.step);
+  apply(release.step);
+  ready.ended = hooks_.now();
+  hooks_.ready(ready);
+}
+
+void ComputeThread::apply(std::uint64_t step) {
   std::unique_ptr<Request> fence;
   {
     const std::scoped_lock lock(replica_.mutex);
-    step_->apply(replica_, release.step);
-    const auto& published = replica_.published[release.step % 2];
+    step_->apply(replica_, step);
+    const auto& published = replica_.published[step % 2];
     if (published.count() > 0) {
       replica_.unit().copy(replica_.parameters.entries(), published.entries(), published.count());
     }
     fence = replica_.unit().fence();
   }
   await(*fence);
-  ready.ended = hooks_.now();
-  return ready;
 }
 
 }  // namespace cohort

@@ -1,5 +1,5 @@
 // The thread that runs a worker's local steps: waits for a release, takes the snapshot that it asks
-// for, computes, updates, publishes, reports ready. One per run.
+// for, resumes, computes, updates, publishes, reports ready. One per run.
 #pragma once
 
 #include <condition_variable>
@@ -21,11 +21,13 @@ class ComputeThread {
   struct Hooks {
     std::function<Time()> now;
     std::function<void(const message::Ready&)> ready;
-    std::function<void(std::exception_ptr)> failed;  // at most once; the thread ends with it
+    std::function<void(std::uint64_t step)> diverged;  // in place of ready, and of all that follow
+    std::function<void(std::exception_ptr)> failed;    // at most once; the thread ends with it
   };
 
   ComputeThread(Replica& replica, std::unique_ptr<LocalStep> step, Hooks hooks);
-  // Sets Replica::over and waits for the step under way; it is not reported.
+  // Sets Replica::over, resumes after the releases that have come, and waits for the step under
+  // way; that changes nothing and is not reported.
   ~ComputeThread();
 
   void release(const message::Release& release);  // any thread
@@ -36,7 +38,9 @@ class ComputeThread {
   void work();
   void carry_out(const message::Release& release);
   void take_snapshot();
-  [[nodiscard]] message::Ready compute(const message::Release& release);
+  void resume(const message::Release& release);
+  void compute(const message::Release& release);
+  void apply(std::uint64_t step);
 
   Replica& replica_;
   std::unique_ptr<LocalStep> step_;

@@ -1,19 +1,15 @@
 #include "runtime/emulated_step.h"
 
-#include <sys/prctl.h>
-
 #include <algorithm>
-#include <cerrno>
-#include <ctime>
 #include <vector>
 
 #include "policies/random.h"
+#include "runtime/step_clock.h"
 
 namespace cohort {
 namespace {
 
 constexpr std::size_t kSlice = 4096;
-constexpr Time kLook = std::chrono::milliseconds(50);  // between two looks at Replica::over
 
 struct Slice {
   std::size_t first = 0;
@@ -34,27 +30,11 @@ std::vector<float> change(const message::Prepare& prepare, std::uint64_t step, s
   return values;
 }
 
-Time monotonic_now() {
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return std::chrono::seconds(now.tv_sec) + Time(now.tv_nsec);
-}
-
-void sleep_until(Time instant) {
-  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(instant);
-  const timespec until{seconds.count(), (instant - seconds).count()};
-  while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, nullptr) == EINTR) {
-  }
-}
-
 class SleepingStep : public LocalStep {
  public:
-  void compute(Replica& replica, std::uint64_t, Time work) override {
-    const auto end = monotonic_now() + work;
-    prctl(PR_SET_TIMERSLACK, 1UL);  // of the calling thread; the default is 50 us
-    for (auto now = end - work; now < end && !replica.over; now = monotonic_now()) {
-      sleep_until(std::min(end, now + kLook));
-    }
+  bool compute(Replica& replica, std::uint64_t, Time work) override {
+    sleep_until(monotonic_now() + work, replica);
+    return true;
   }
   void apply(Replica& replica, std::uint64_t step) override { change_.apply(replica, step); }
 

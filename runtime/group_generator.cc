@@ -15,6 +15,14 @@ std::string in_seconds(Time time) {
   return fmt::format("{:.3f} s", std::chrono::duration<double>(time).count());
 }
 
+std::string loss_not_finite(std::uint32_t worker, std::uint64_t step) {
+  return InputError("/workload/training",
+                    fmt::format("training diverged: the loss of worker {}, step {}, is not finite; "
+                                "allowed: a finite one, which a smaller learning rate may give",
+                                worker, step))
+      .what();
+}
+
 }  // namespace
 
 GroupGenerator::State::State(const RunSetup& given, Outbox& out, ActionLog* log)
@@ -106,6 +114,13 @@ void GroupGenerator::State::ready(std::uint32_t member, const message::Ready& me
   worker.life = Life::Waiting;
   --computing;
   deliver(Event::ready(now, WorkerId{member}, worker.step, message.ended - message.began));
+}
+
+void GroupGenerator::State::diverged(std::uint32_t member, const message::Diverged& message) {
+  if (member >= workers.size() || workers[member].life != Life::Computing ||
+      message.step != workers[member].step)
+    throw FrameError("a step diverges out of turn");
+  stop(loss_not_finite(member, message.step));
 }
 
 void GroupGenerator::State::release(std::uint32_t number, bool snapshot) {
@@ -207,6 +222,8 @@ void GroupGenerator::receive(std::uint32_t member, const Message& message, Time 
   state.at(at);
   if (const auto* ready = std::get_if<message::Ready>(&message)) {
     if (state.phase == State::Phase::Running) state.ready(member, *ready);
+  } else if (const auto* diverged = std::get_if<message::Diverged>(&message)) {
+    if (state.phase == State::Phase::Running) state.diverged(member, *diverged);
   } else if (const auto* done = std::get_if<message::Done>(&message)) {
     state.done(member, *done);
   } else if (const auto* failed = std::get_if<message::Failed>(&message)) {
@@ -251,6 +268,8 @@ void GroupGenerator::stop(const std::string& failure, Time at) {
 }
 
 bool GroupGenerator::ended() const { return state_->phase == State::Phase::Ended; }
+
+Time GroupGenerator::origin() const { return state_->origin; }
 
 std::string GroupGenerator::stuck() const {
   const auto unreported = state_->unreported();

@@ -37,8 +37,9 @@ class GroupGenerator {
   // is of the clock of the messages and never decreases; for the policy and in the record time
   // counts from here.
   void begin(Time at);
-  // Ready, Done, Failed, Rendezvous of a live member. Throws FrameError when the message cannot be
-  // true (a step out of turn, an unknown synchronisation): the owner ends that connection.
+  // Ready, Done, Failed, Rendezvous, Diverged of a live member; the last one ends the run as
+  // failed, once what is live has ended. Throws FrameError when the message cannot be true (a step
+  // out of turn, an unknown synchronisation): the owner ends that connection.
   void receive(std::uint32_t member, const Message& message, Time at);
   // Once per member; `reason` names the rank. A lost server, or a loss under OnLoss::Fail, ends the
   // run; so does that of a worker that had left, when a synchronisation still needs it (policies
@@ -49,6 +50,8 @@ class GroupGenerator {
   void stop(const std::string& failure, Time at);
 
   [[nodiscard]] bool ended() const;
+  // When begin() was called.
+  [[nodiscard]] Time origin() const;
   // Who is waited for, for the message of a time-out.
   [[nodiscard]] std::string stuck() const;
   // Complete once ended(); `cpu` is the owner's to fill.

@@ -75,6 +75,7 @@ struct GroupGenerator::State {
   void settle();
   void say_goodbye();
   void ready(std::uint32_t member, const message::Ready& message);
+  void diverged(std::uint32_t member, const message::Diverged& message);
   void release(std::uint32_t worker, bool snapshot);
   void compute(std::uint32_t worker, bool snapshot);
   void leave(std::uint32_t worker);

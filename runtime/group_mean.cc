@@ -57,9 +57,7 @@ class GroupMean : public StagedOperation {
     if (common_) unit().scale(*common_, sum_->entries(), sum_->count());
     note(sum_->entries());
     if (self().role == Role::Background) correct(*sum_, own());
-    if (self().role == Role::Blocking && sum_ != &replica().parameters) {
-      std::swap(*sum_, replica().parameters);
-    }
+    if (self().role == Role::Blocking) take(*sum_);
   }
 
  private:

@@ -9,6 +9,8 @@
 //   Prepared                    ->
 //                               <-      Release, Start, Rendezvous, Drop, Abort
 //   Ready, Done, Failed, ...    ->
+//                               <-      Evaluate            (with training, unless the run failed)
+//   Learned                     ->
 //                               <-      RunEnd
 //   RunLeft                     ->
 //                               <-      JobEnd              (then both close)

@@ -9,11 +9,14 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
 
 #include "policies/synchronisation.h"
+#include "traces/learning.h"
+#include "training/training_rules.h"
 
 namespace cohort {
 
@@ -29,6 +32,30 @@ enum class ServerUpdate : std::uint8_t {
   None,          // no parameter servers
   MeanGradient,  // one update a round: the mean of what was pushed since the last
   EveryPush,     // each push is worth 1/n of an update
+};
+
+// How a member trains.
+struct TrainingTerms {
+  // Which of the job's plans. Not the plan itself: data and models come from files and code that
+  // every rank has, so each makes it from its spec, by the number that the rows of one cell share.
+  std::uint32_t plan = 0;
+  StepOrder order = StepOrder::UpdateThenAverage;
+  Averaged averaged = Averaged::Models;
+  bool average_momentum = false;  // the second half of the entries are velocities
+  // Between two points of the learning curve: worker-steps of all together, or time where given.
+  std::uint64_t steps_apart = 1;
+  std::optional<Time> time_apart{};
+  bool operator==(const TrainingTerms&) const = default;
+};
+
+// A point of the learning curve as one member knows it (runtime/curve_evaluation.h).
+struct CurvePart {
+  Time at{};                    // of its copy
+  std::uint64_t steps = 0;      // its own by then; of a server: all workers' that it has used
+  double squared_distance = 0;  // of its copy from the mean
+  std::optional<Score> own{};   // of its copy, and of the mean, where this member evaluated them
+  std::optional<Score> mean{};
+  bool operator==(const CurvePart&) const = default;
 };
 
 namespace message {
@@ -78,6 +105,17 @@ struct Failed {  // this member's part ended without a result
   std::string reason;
   bool operator==(const Failed&) const = default;
 };
+struct Diverged {  // the loss of this step's batch is not finite: the worker goes no further
+  std::uint64_t step = 0;
+  bool operator==(const Diverged&) const = default;
+};
+struct Learned {  // answer to Evaluate
+  std::uint32_t run = 0;
+  std::vector<CurvePart> curve;  // the same points at all members
+  std::uint64_t gradients = 0;   // applied by this member
+  std::uint64_t changes = 0;     // by others, between reading and applying; of all of these
+  bool operator==(const Learned&) const = default;
+};
 struct RunLeft {  // answer to RunEnd
   std::uint32_t run = 0;
   Time cpu{};  // processor time that the process spent on the run
@@ -104,9 +142,13 @@ struct Prepare {
   bool verify = false;
   bool publish = false;  // keep the parameters of the last two readies for readers (neighbour mix)
   ServerUpdate update = ServerUpdate::None;
-  std::vector<std::uint8_t> rendezvous;  // of kAllMembers; the first member has its own
+  std::vector<std::uint8_t> rendezvous;     // of kAllMembers; the first member has its own
+  std::optional<TrainingTerms> training{};  // none: steps are emulated
   bool operator==(const Prepare&) const = default;
 };
+[[nodiscard]] inline bool averages_gradients(const Prepare& prepare) {
+  return prepare.training && prepare.training->averaged == Averaged::Gradients;
+}
 struct Release {           // resume; also the first step's beginning
   std::uint64_t step = 0;  // the number of the step to compute
   Time work{};             // how long it takes, slowdowns included
@@ -130,6 +172,11 @@ struct Drop {  // the communicator will not be used again
 struct Abort {  // a member was lost: end your part with Failed
   SyncId sync{};
   bool operator==(const Abort&) const = default;
+};
+struct Evaluate {  // the run is over, with training: bring the learning curve together
+  std::uint32_t run = 0;
+  std::vector<std::uint32_t> members;  // who does: those alive
+  bool operator==(const Evaluate&) const = default;
 };
 struct RunEnd {
   std::uint32_t run = 0;
@@ -157,10 +204,11 @@ struct Rendezvous {
 
 }  // namespace message
 
-using Message = std::variant<message::Hello, message::ClockProbe, message::Prepared, message::Ready,
-                             message::Done, message::Failed, message::RunLeft, message::Heartbeat,
-                             message::ClockReply, message::Prepare, message::Release,
-                             message::Start, message::Drop, message::Abort, message::RunEnd,
-                             message::JobEnd, message::Rendezvous>;
+using Message =
+    std::variant<message::Hello, message::ClockProbe, message::Prepared, message::Ready,
+                 message::Done, message::Failed, message::RunLeft, message::Heartbeat,
+                 message::ClockReply, message::Prepare, message::Release, message::Start,
+                 message::Drop, message::Abort, message::RunEnd, message::JobEnd,
+                 message::Rendezvous, message::Diverged, message::Evaluate, message::Learned>;
 
 }  // namespace cohort

@@ -39,6 +39,7 @@ class Reader : public StagedOperation {
 
   // x += sum of weights * parameters - x, with the snapshot's x in the background.
   void finish() override {
+    replica().change();
     auto& mixed = replica().parameters;
     if (self().role == Role::Background) {
       unit().add(self().weight - 1, own().entries(), mixed.entries(), mixed.count());

@@ -5,9 +5,9 @@
 //   pair mean      both send a snapshot s to each other; blocking: x = (s + s')/2; passive and
 //                  background: x += (s' - s)/2
 //   neighbour mix  sources send what they published at the start's step; the reader adds them up
-//   push, pull     one transfer per server, of its shard. A pushed gradient is a change to be added
-//                  to the parameters; before a pull a server adds those that came since the last
-//                  (message::Prepare::update says in what share)
+//   push, pull     one transfer per server, of its shard; what a server makes of what was pushed is
+//                  its optimiser's (runtime/shard_optimiser.h)
+// With training that averages gradients a group mean is of them instead of the parameters.
 // Equal weights of a group mean are applied to the sum, unequal ones before it. A member that fails
 // keeps its parameters and its snapshot, except where Transport::outlives_failure() says no.
 // `--verify` samples group and pair means: what this member put in, and the mean that it got.

@@ -35,7 +35,7 @@ class PairMean : public StagedOperation {
     unit().add(self().weight, given_->entries(), mean_->entries(), mean_->count());
     note(mean_->entries());
     if (self().role == Role::Blocking) {
-      std::swap(*mean_, replica().parameters);
+      take(*mean_);
     } else {
       correct(*mean_, *given_);
     }

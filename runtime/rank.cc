@@ -11,9 +11,12 @@
 
 #include "runtime/compute_thread.h"
 #include "runtime/control_link.h"
+#include "runtime/curve_evaluation.h"
 #include "runtime/inbox.h"
 #include "runtime/live_operations.h"
 #include "runtime/patience.h"
+#include "runtime/training_optimiser.h"
+#include "runtime/training_step.h"
 #include "runtime/watchdog.h"
 
 namespace cohort {
@@ -51,14 +54,17 @@ struct Run {
 
   Time cpu = processor_time();  // when it began
   std::unique_ptr<Replica> replica;
+  std::unique_ptr<MemberTraining> training;  // null: steps are emulated
   std::unique_ptr<LiveOperations> live;
-  std::unique_ptr<ComputeThread> compute;  // of workers
+  std::unique_ptr<ComputeThread> compute;       // of workers
+  std::unique_ptr<CurveEvaluation> evaluation;  // while it is under way
 };
 
 class Rank {
  public:
   Rank(const RankOptions& options, Backend& backend)
       : number_(options.rank),
+        plans_(options.plans),
         backend_(backend),
         patience_(!backend.transport().crowded()),
         link_(link_options(options)) {
@@ -71,7 +77,7 @@ class Rank {
 
   void serve() {
     while (!over_) {
-      if (!run_ || !run_->live->can_progress()) inbox_.wait();
+      if (!can_progress()) inbox_.wait();
       for (const auto& letter : inbox_.take()) handle(letter);
       poll();
     }
@@ -79,6 +85,10 @@ class Rank {
   }
 
  private:
+  [[nodiscard]] bool can_progress() const {
+    return run_ && (run_->evaluation || run_->live->can_progress());
+  }
+
   ControlLink::Options link_options(const RankOptions& options) {
     return {.server = options.server,
             .hello = {options.secret, options.rank, static_cast<std::uint64_t>(getpid()),
@@ -140,6 +150,7 @@ class Rank {
       link_.send(message::Rendezvous{kAllMembers, rendezvous});
     }
     run_ = std::make_unique<Run>(prepare, backend_.vectors());
+    if (prepare.training) begin_training();
     transport.connect(prepare.ranks, rendezvous);
     run_->live = std::make_unique<LiveOperations>(
         *run_->replica, transport, !rendezvous.empty(),
@@ -150,12 +161,28 @@ class Rank {
     link_.send(message::Prepared{prepare.run});
   }
 
+  void begin_training() {
+    auto& replica = *run_->replica;
+    const auto& prepare = replica.prepare();
+    run_->training = std::make_unique<MemberTraining>(plans_(prepare.training->plan), replica);
+    if (replica.is_server())
+      replica.optimiser = make_training_optimiser(*run_->training, prepare, replica.unit(),
+                                                  [this] { return link_.now(); });
+  }
+
+  [[nodiscard]] std::unique_ptr<LocalStep> make_step() {
+    if (!run_->training) return backend_.emulated_step();
+    return make_training_step(*run_->training, run_->replica->prepare(),
+                              [this] { return link_.now(); });
+  }
+
   void begin_compute() {
     run_->compute = std::make_unique<ComputeThread>(
-        *run_->replica, backend_.emulated_step(),
+        *run_->replica, make_step(),
         ComputeThread::Hooks{
             .now = [this] { return link_.now(); },
             .ready = [this](const message::Ready& ready) { link_.send(ready); },
+            .diverged = [this](std::uint64_t step) { link_.send(message::Diverged{step}); },
             .failed = [this](std::exception_ptr failure) { inbox_.fail(std::move(failure)); }});
     const std::scoped_lock lock(compute_mutex_);
     compute_ = run_->compute.get();
@@ -172,6 +199,15 @@ class Rank {
   }
   void on(const message::Abort& abort, Time) {
     if (run_) run_->live->abort(abort.sync);
+  }
+  void on(const message::Evaluate& evaluate, Time) {
+    if (!run_ || !run_->training) return;
+    const auto now = link_.now();
+    drain();
+    end_compute();
+    run_->evaluation = std::make_unique<CurveEvaluation>(
+        CurveEvaluation::Context{*run_->training, *run_->replica, backend_.transport(), now},
+        evaluate.members);
   }
   void on(const message::RunEnd& end, Time) {
     const auto began = run_ ? run_->cpu : processor_time();
@@ -191,10 +227,27 @@ class Rank {
 
   void poll() {
     if (!run_) return;
+    if (run_->evaluation) return evaluate();
     if (run_->live->poll()) {
       patience_.progressed();
     } else if (run_->live->can_progress()) {
       patience_.wait(inbox_);
+    }
+  }
+
+  void evaluate() {
+    try {
+      if (run_->evaluation->poll()) {
+        link_.send(run_->evaluation->result());
+        run_->evaluation.reset();
+      } else if (run_->evaluation->waits()) {
+        patience_.wait(inbox_);
+      } else {
+        patience_.progressed();
+      }
+    } catch (const SyncFailure& failure) {
+      throw EnvironmentError(std::string("while the learning curve was evaluated: ") +
+                             failure.what());
     }
   }
 
@@ -203,23 +256,30 @@ class Rank {
     while (run_ && run_->live->can_progress() && Clock::now() < end) poll();
   }
 
-  // Leaves the memory that cancelled transfers may still touch allocated until the job's end.
-  void end_run() {
-    if (!run_) return;
+  void end_compute() {
     {
       const std::scoped_lock lock(compute_mutex_);
       compute_ = nullptr;
     }
     run_->compute.reset();
+  }
+
+  // Leaves the memory that cancelled transfers may still touch allocated until the job's end.
+  void end_run() {
+    if (!run_) return;
+    end_compute();
+    run_->evaluation.reset();
     if (run_->live) run_->live->clear();
-    if (run_->replica->has_retired()) touched_.push_back(std::move(run_->replica));
+    if (run_->training) backend_.transport().destroy(kAllMembers);
+    if (run_->replica->has_retired()) touched_.push_back(std::move(run_));
     run_.reset();
   }
 
   std::uint32_t number_;
+  decltype(RankOptions::plans) plans_;
   Backend& backend_;
   Patience patience_;
-  std::vector<std::unique_ptr<Replica>> touched_;
+  std::vector<std::unique_ptr<Run>> touched_;
   Watchdog watchdog_;
   Inbox inbox_;
   std::mutex compute_mutex_;

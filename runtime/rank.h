@@ -1,15 +1,18 @@
 // One process of a job: takes part in run after run until the group generator says that the job is
 // over. A compute thread runs local steps, a sync thread (the caller's) the synchronisations; the
-// control link has its own.
+// control link has its own. After a run with training the sync thread takes part in the evaluation.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <string>
 
 #include "policies/errors.h"
 #include "runtime/backend.h"
 #include "runtime/messages.h"
+#include "training/training_plan.h"
 
 namespace cohort {
 
@@ -18,6 +21,9 @@ struct RankOptions {
   Secret secret{};
   std::uint32_t rank = 0;
   std::chrono::milliseconds connect_limit{30'000};
+  // The job's plan of this number (TrainingTerms::plan), from what this process read itself; may be
+  // empty where nothing is trained. Called once a run.
+  std::function<std::shared_ptr<const TrainingPlan>(std::uint32_t number)> plans{};
 };
 
 // The group generator ended the job as failed; what() is its message, which it gives the user

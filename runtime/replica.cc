@@ -35,10 +35,14 @@ Replica::Replica(const message::Prepare& prepare, VectorUnit& unit)
     : prepare_(prepare), unit_(unit) {
   const auto [first, count] = held(prepare);
   parameters = Buffer(unit, count);
-  std::vector<float> initial(count);
-  draw_initial(prepare.seed, first, initial);
-  unit.write(initial, parameters.entries());
-  if (prepare.update != ServerUpdate::None) gradient = Buffer(unit, count);
+  if (!prepare.training) {
+    std::vector<float> initial(count);
+    draw_initial(prepare.seed, first, initial);
+    unit.write(initial, parameters.entries());
+    if (is_server()) optimiser = make_adding_optimiser(prepare, unit, count);
+  }
+  if (!is_server() && (prepare.update != ServerUpdate::None || averages_gradients(prepare)))
+    gradient = Buffer(unit, count);
   if (!prepare.publish) return;
   for (auto& buffer : published) buffer = Buffer(unit, count);
 }
@@ -49,6 +53,19 @@ std::pair<std::size_t, std::size_t> Replica::shard(std::size_t entries, std::uin
   const auto longer = entries % servers;  // the first shards hold one entry more
   const auto first = shard * part + std::min<std::size_t>(shard, longer);
   return {first, part + (shard < longer ? 1 : 0)};
+}
+
+const float* Replica::hold() {
+  held_ = true;
+  return parameters.entries();
+}
+
+void Replica::change() {
+  ++changes_;
+  if (!std::exchange(held_, false)) return;
+  if (held_parameters_.count() == 0) held_parameters_ = Buffer(unit_, parameters.count());
+  unit_.copy(parameters.entries(), held_parameters_.entries(), parameters.count());
+  std::swap(parameters, held_parameters_);
 }
 
 Buffer Replica::borrow(std::size_t count) {

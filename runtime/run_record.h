@@ -16,6 +16,7 @@
 
 #include "policies/communicator_cache.h"
 #include "policies/synchronisation.h"
+#include "traces/learning.h"
 
 namespace cohort {
 
@@ -55,8 +56,9 @@ struct RunRecord {
   Time elapsed{};                 // the last worker's end
   std::vector<Time> cpu;          // by member: processor time of its process
   CommunicatorCache::Counts communicators;
-  std::vector<std::string> lost;  // sentences: who, when, why, in which group
-  std::string failure;            // "" when the run ended as it should
+  std::optional<Learning> learning;  // of runs with training that did not fail
+  std::vector<std::string> lost;     // sentences: who, when, why, in which group
+  std::string failure;               // "" when the run ended as it should
 };
 
 }  // namespace cohort

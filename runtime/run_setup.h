@@ -3,12 +3,14 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
 #include "policies/registry.h"
 #include "policies/topology.h"
 #include "traces/stragglers.h"
+#include "training/training_plan.h"
 
 namespace cohort {
 
@@ -20,7 +22,9 @@ struct RunSetup {
   Topology topology{1, 1};  // servers included
   std::vector<Time> base;   // compute time of each worker's step without slowdown
   std::vector<StragglerSpec> stragglers;
-  std::uint64_t entries = 0;  // fp32 parameters: payload bytes / 4, rounded up
+  // fp32 numbers that are averaged: payload bytes / 4, rounded up; with training no fewer than the
+  // model's parameters, and as many again where momentum is averaged.
+  std::uint64_t entries = 0;
   std::optional<std::uint64_t> steps_per_worker;
   std::optional<std::uint64_t> total_steps;
   std::optional<Time> seconds;
@@ -28,6 +32,8 @@ struct RunSetup {
   std::uint32_t communicator_cache = 256;  // member lists per worker
   bool verify = false;
   OnLoss on_loss = OnLoss::Fail;
+  std::shared_ptr<const TrainingPlan> training;  // null: steps are emulated
+  std::uint32_t plan = 0;                        // what ranks ask for it by: RankOptions::plans
 };
 
 }  // namespace cohort

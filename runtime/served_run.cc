@@ -5,6 +5,9 @@
 
 #include "policies/errors.h"
 #include "runtime/codec.h"
+#include "runtime/learning_record.h"
+#include "training/evaluation.h"
+#include "training/training_rules.h"
 
 namespace cohort {
 namespace {
@@ -13,6 +16,8 @@ using boost::system::error_code;
 using std::chrono::milliseconds;
 using Instant = std::chrono::steady_clock::time_point;
 
+// Whoever is lost meanwhile is noticed sooner.
+constexpr milliseconds kEvaluateLimit{600'000};
 constexpr milliseconds kLeaveLimit{5'000};
 // After a failure some may be stuck for good.
 constexpr milliseconds kFailedLeaveLimit{1'500};
@@ -21,6 +26,28 @@ ServerUpdate server_update(const RunSetup& setup) {
   if (setup.topology.servers() == 0) return ServerUpdate::None;
   return setup.options.get<std::string>("mode") == "async" ? ServerUpdate::EveryPush
                                                            : ServerUpdate::MeanGradient;
+}
+
+// Worker-steps that the stop rule allows.
+std::optional<std::uint64_t> worker_steps(const RunSetup& setup) {
+  auto steps = setup.total_steps;
+  if (setup.steps_per_worker)
+    steps =
+        std::min(steps.value_or(UINT64_MAX), *setup.steps_per_worker * setup.topology.workers());
+  return steps;
+}
+
+std::optional<TrainingTerms> training_terms(const RunSetup& setup) {
+  if (!setup.training) return std::nullopt;
+  const TrainingRules rules(setup.options, setup.training->training.sgd);
+  TrainingTerms terms{.plan = setup.plan,
+                      .order = rules.order,
+                      .averaged = rules.averaged,
+                      .average_momentum = rules.velocity};
+  const auto apart = point_spacing(setup.training->measure, worker_steps(setup), setup.seconds);
+  if (const auto* steps = std::get_if<std::uint64_t>(&apart)) terms.steps_apart = *steps;
+  if (const auto* time = std::get_if<Time>(&apart)) terms.time_apart = *time;
+  return terms;
 }
 
 Instant instant(Time at) { return Instant(std::chrono::duration_cast<Instant::duration>(at)); }
@@ -77,7 +104,8 @@ void ServedRun::prepare(std::uint32_t member, std::vector<std::uint8_t> rendezvo
                                 .verify = setup_.verify,
                                 .publish = setup_.policy->reads_neighbours,
                                 .update = server_update(setup_),
-                                .rendezvous = std::move(rendezvous)});
+                                .rendezvous = std::move(rendezvous),
+                                .training = training_terms(setup_)});
 }
 
 void ServedRun::receive(std::uint32_t rank, const Message& message, Time at) {
@@ -89,6 +117,8 @@ void ServedRun::receive(std::uint32_t rank, const Message& message, Time at) {
       return receive_preparing(member, message);
     case Phase::Running:
       return drive([&] { generator_.receive(member, message, at); });
+    case Phase::Evaluating:
+      return receive_evaluating(member, message);
     case Phase::Leaving:
       return receive_leaving(member, message);
     case Phase::Finished:
@@ -139,7 +169,7 @@ void ServedRun::drive(Call call) {
     generator_.record().failure = error.what();
     return leave();
   }
-  if (generator_.ended()) leave();
+  if (generator_.ended()) evaluate();
 }
 
 void ServedRun::lose(std::uint32_t rank, const std::string& why) {
@@ -151,6 +181,8 @@ void ServedRun::lose(std::uint32_t rank, const std::string& why) {
     fail_for_loss(name(member) + " was lost before the run began: " + why);
   } else if (phase_ == Phase::Running) {
     drive([&] { generator_.lose(member, why, now_here()); });
+  } else if (phase_ == Phase::Evaluating) {
+    fail_for_loss(name(member) + " was lost while the learning curve was evaluated: " + why);
   } else {
     // After a loss, those that are stuck because of it add nothing.
     if (record().lost.empty())
@@ -165,12 +197,42 @@ void ServedRun::fail_for_loss(const std::string& sentence) {
 }
 
 void ServedRun::interrupt(const std::string& why) {
-  if (phase_ == Phase::Preparing) return fail(why);
+  if (phase_ == Phase::Preparing || phase_ == Phase::Evaluating) return fail(why);
   if (phase_ == Phase::Running) drive([&] { generator_.stop(why, now_here()); });
 }
 
 void ServedRun::fail(const std::string& why) {
   record().failure = why;
+  leave();
+}
+
+void ServedRun::evaluate() {
+  if (!setup_.training || !record().failure.empty()) return leave();
+  phase_ = Phase::Evaluating;
+  seconds_.cancel();
+  message::Evaluate message{.run = options_.number, .members = {}};
+  for (std::uint32_t member = 0; member < seats_.size(); ++member)
+    if (roster_.present(options_.ranks[member])) message.members.push_back(member);
+  for (const auto member : message.members) send(member, message);
+  limit(kEvaluateLimit, [this] { fail("the learning curve was not evaluated in time"); });
+}
+
+void ServedRun::receive_evaluating(std::uint32_t member, const Message& message) {
+  const auto* learned = std::get_if<message::Learned>(&message);
+  if (learned == nullptr) return;  // said before it heard of the end
+  if (learned->run != options_.number || seats_[member].learned)
+    throw FrameError("a learning curve out of turn");
+  seats_[member].learned = *learned;
+  std::vector<std::optional<message::Learned>> all;
+  for (std::uint32_t other = 0; other < seats_.size(); ++other) {
+    if (!seats_[other].learned && roster_.present(options_.ranks[other])) return;
+    all.push_back(seats_[other].learned);
+  }
+  try {
+    record().learning = learning_of(setup_, record(), generator_.origin(), all);
+  } catch (const InputError& diverged) {
+    record().failure = diverged.what();
+  }
   leave();
 }
 

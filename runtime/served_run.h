@@ -1,8 +1,9 @@
 // One run on a job's ranks, from the first Prepare to the last RunLeft: between the roster of ranks
 // and the group generator.
 //
-// Preparing -> Running -> Leaving -> finished. Each phase has an end in time, apart from Running,
-// in which whoever goes silent is lost. Belongs to the roster's thread.
+// Preparing -> Running -> Leaving -> finished; with training Evaluating before Leaving, unless the
+// run failed. Each phase has an end in time, apart from Running, in which whoever goes silent is
+// lost. Belongs to the roster's thread.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
@@ -10,6 +11,7 @@
 #include <chrono>
 #include <exception>
 #include <functional>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -45,11 +47,12 @@ class ServedRun final : private Outbox {
   [[nodiscard]] std::exception_ptr error() const { return error_; }
 
  private:
-  enum class Phase : std::uint8_t { Preparing, Running, Leaving, Finished };
+  enum class Phase : std::uint8_t { Preparing, Running, Evaluating, Leaving, Finished };
   struct Seat {             // of one member
     bool told = false;      // has a Prepare
     bool prepared = false;  // has answered it
     bool left = false;      // has answered the RunEnd, or was lost
+    std::optional<message::Learned> learned{};
   };
 
   void send(std::uint32_t member, const Message& message) override;
@@ -59,6 +62,7 @@ class ServedRun final : private Outbox {
   void seat(std::uint32_t member);
   void prepare(std::uint32_t member, std::vector<std::uint8_t> rendezvous);
   void receive_preparing(std::uint32_t member, const Message& message);
+  void receive_evaluating(std::uint32_t member, const Message& message);
   void receive_leaving(std::uint32_t member, const Message& message);
   void run();
   void limit_seconds();
@@ -67,6 +71,7 @@ class ServedRun final : private Outbox {
   // A call of the group generator, and what follows from it.
   template <typename Call>
   void drive(Call call);
+  void evaluate();
   void leave();
   void finish_when_all_left();
   void limit(std::chrono::milliseconds time, std::function<void()> late);

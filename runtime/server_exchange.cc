@@ -30,26 +30,28 @@ class WorkerSide : public StagedOperation {
 class ServerSide : public StagedOperation {
  public:
   ServerSide(const message::Start& start, const OperationContext& context)
-      : StagedOperation(start, context), worker_(find_worker()) {}
+      : StagedOperation(start, context), worker_(find_worker()), peer_(rank(worker_)) {}
 
  protected:
   std::unique_ptr<Request> move_shard(Transfer::Way way) {
     if (shard_->count() == 0) return nullptr;
-    const Transfer transfer{way, worker_, shard_->entries(), shard_->count()};
+    const Transfer transfer{way, peer_, shard_->entries(), shard_->count()};
     return exchange({&transfer, 1});
   }
   void set_shard(Buffer& buffer) { shard_ = &buffer; }
-  [[nodiscard]] const Buffer& shard() const { return *shard_; }
+  [[nodiscard]] Buffer& shard() const { return *shard_; }
+  [[nodiscard]] WorkerId worker() const { return worker_.worker; }
 
  private:
-  [[nodiscard]] std::uint32_t find_worker() const {
+  [[nodiscard]] const Member& find_worker() const {
     for (const auto& member : start().members) {
-      if (member.role != Role::Server) return rank(member);
+      if (member.role != Role::Server) return member;
     }
     throw ContractError("a server exchange without a worker");
   }
 
-  std::uint32_t worker_;
+  Member worker_;
+  std::uint32_t peer_;
   Buffer* shard_ = nullptr;
 };
 
@@ -60,10 +62,7 @@ class TakePush : public ServerSide {
  protected:
   void prepare() override { set_shard(scratch()); }
   std::unique_ptr<Request> transfer() override { return move_shard(Transfer::Way::Receive); }
-  void finish() override {
-    unit().add(1, shard().entries(), replica().gradient.entries(), shard().count());
-    ++replica().pushes;
-  }
+  void finish() override { replica().optimiser->push(worker(), shard(), replica().parameters); }
 };
 
 // Sends a copy: the next update must not change what is under way.
@@ -73,24 +72,12 @@ class ServePull : public ServerSide {
 
  protected:
   void prepare() override {
-    if (replica().pushes > 0) update();
+    replica().optimiser->pull(worker(), replica().parameters);
     auto& copy = scratch();
     unit().copy(replica().parameters.entries(), copy.entries(), copy.count());
     set_shard(copy);
   }
   std::unique_ptr<Request> transfer() override { return move_shard(Transfer::Way::Send); }
-
- private:
-  void update() {
-    const auto& prepare = replica().prepare();
-    const auto shares =
-        prepare.update == ServerUpdate::EveryPush ? prepare.workers : replica().pushes;
-    auto& sum = replica().gradient;
-    unit().add(1.0 / static_cast<double>(shares), sum.entries(), replica().parameters.entries(),
-               sum.count());
-    unit().scale(0, sum.entries(), sum.count());
-    replica().pushes = 0;
-  }
 };
 
 }  // namespace

@@ -77,6 +77,8 @@ std::uint32_t StagedOperation::rank(const Member& member) const {
 }
 
 Buffer& StagedOperation::own() const {
+  if (start_.kind == SyncKind::GroupMean && averages_gradients(replica().prepare()))
+    return replica().gradient;
   return self_.role == Role::Background ? replica().snapshot : replica().parameters;
 }
 
@@ -84,7 +86,14 @@ Buffer& StagedOperation::scratch() {
   return scratch_.emplace_back(replica().borrow(replica().parameters.count()));
 }
 
+void StagedOperation::take(Buffer& mean) {
+  auto& target = own();
+  if (&target == &replica().parameters) replica().change();
+  if (&target != &mean) std::swap(mean, target);
+}
+
 void StagedOperation::correct(const Buffer& mean, const Buffer& given) {
+  replica().change();
   unit().add(-1, given.entries(), mean.entries(), mean.count());
   unit().add(1, mean.entries(), replica().parameters.entries(), mean.count());
 }

@@ -30,8 +30,11 @@ class StagedOperation : public Operation {
   [[nodiscard]] Transport& transport() const { return context_.transport; }
   [[nodiscard]] const Member& self() const { return self_; }
   [[nodiscard]] std::uint32_t rank(const Member& member) const;
-  // What this member puts into a mean unless it computes on: parameters, or its snapshot.
+  // What this member puts into a mean unless it computes on: parameters, its snapshot, or its
+  // gradient.
   [[nodiscard]] Buffer& own() const;
+  // A blocking member's own() becomes the mean; in its place `mean` holds anything.
+  void take(Buffer& mean);
   // In prepare(): of as many entries as the replica has; lives as long as this. Its values are
   // anything.
   [[nodiscard]] Buffer& scratch();

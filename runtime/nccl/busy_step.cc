@@ -26,13 +26,14 @@ BusyStep::BusyStep(const Gpu& gpu)
   measure(kMeasured);
 }
 
-void BusyStep::compute(Replica& replica, std::uint64_t, Time work) {
+bool BusyStep::compute(Replica& replica, std::uint64_t, Time work) {
   const auto end = Clock::now() + work;
   gpu_.use();
   for (auto left = work; left > product_ / 2 && !replica.over; left = end - Clock::now()) {
     const auto stretch = std::min(left, kLongestStretch);
     measure(std::max<std::uint64_t>(1, static_cast<std::uint64_t>(stretch / product_)));
   }
+  return true;
 }
 
 Time BusyStep::multiply(std::uint64_t products) {

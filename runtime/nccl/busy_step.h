@@ -16,7 +16,7 @@ class BusyStep : public LocalStep {
   // Measures: takes some milliseconds. `gpu` outlives this. Throws EnvironmentError.
   explicit BusyStep(const Gpu& gpu);
 
-  void compute(Replica& replica, std::uint64_t step, Time work) override;
+  bool compute(Replica& replica, std::uint64_t step, Time work) override;
   void apply(Replica& replica, std::uint64_t step) override { change_.apply(replica, step); }
 
  private:

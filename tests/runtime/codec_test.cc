@@ -159,7 +159,7 @@ TEST_CASE("codec: a header of another protocol, version, type or size says what 
     return "";
   };
   CHECK(refusal(0, 'X') == "garbage: not a frame of this protocol");
-  CHECK(refusal(4, 9) == "protocol version 9, here 1");
+  CHECK(refusal(4, 9) == "protocol version 9, here 2");
   CHECK(refusal(6, 200) == "a message of unknown type 200");
   CHECK(refusal(11, 1) == "oversized: a body of 16777216 bytes, at most 4194304");
 }
@@ -171,7 +171,7 @@ TEST_CASE("codec: a message too long for a frame is a broken promise of ours and
 }
 
 TEST_CASE("codec: a frame begins with the four letters and little-endian numbers") {
-  const Bytes expected = {'C', 'H', 'R', 'T', 1, 0, 12, 0, 4, 0, 0, 0, 0x04, 0x03, 0x02, 0x01};
+  const Bytes expected = {'C', 'H', 'R', 'T', 2, 0, 12, 0, 4, 0, 0, 0, 0x04, 0x03, 0x02, 0x01};
   CHECK(encoded(message::Drop{CommunicatorId{0x01020304}}) == expected);
 }
 

@@ -162,7 +162,7 @@ TEST_CASE("job server: another version of the protocol is refused") {
   Job job(2);
   auto bytes = frame(FakeRank::hello(job.server, 0));
   bytes[4] = 7;
-  CHECK(refusal(job, [&](Stranger& peer) { peer.say(bytes); }) == "protocol version 7, here 1");
+  CHECK(refusal(job, [&](Stranger& peer) { peer.say(bytes); }) == "protocol version 7, here 2");
 }
 
 TEST_CASE("job server: an oversized frame is refused before it is read") {

@@ -29,9 +29,9 @@ class Filler {
   void fill(message::Heartbeat&) {}
   void fill(message::ClockReply& m) { m = {time(), time()}; }
   void fill(message::Prepare& m) {
-    m = {number(), number(), number(), {}, wide(), wide(), flag(), flag(), {}, bytes()};
+    m = {number(), number(), number(), {}, wide(), wide(), flag(), flag(), {}, bytes(), training()};
     m.update = static_cast<ServerUpdate>(stream_.below(3));
-    for (auto n = stream_.below(5); n > 0; --n) m.ranks.push_back(number());
+    m.ranks = numbers();
   }
   void fill(message::Release& m) { m = {wide(), time(), flag(), flag()}; }
   void fill(message::Start& m) {
@@ -46,6 +46,13 @@ class Filler {
   void fill(message::RunEnd& m) { m = {number(), text()}; }
   void fill(message::JobEnd& m) { m = {text()}; }
   void fill(message::Rendezvous& m) { m = {CommunicatorId{number()}, bytes()}; }
+  void fill(message::Diverged& m) { m = {wide()}; }
+  void fill(message::Evaluate& m) { m = {number(), numbers()}; }
+  void fill(message::Learned& m) {
+    m = {number(), {}, wide(), wide()};
+    for (auto n = stream_.below(4); n > 0; --n)
+      m.curve.push_back({time(), wide(), stream_.uniform(), score(), score()});
+  }
 
  private:
   std::uint8_t small() { return static_cast<std::uint8_t>(stream_.next_u32()); }
@@ -61,6 +68,23 @@ class Filler {
   std::string text() {
     const auto raw = bytes();
     return {raw.begin(), raw.end()};
+  }
+  std::vector<std::uint32_t> numbers() {
+    std::vector<std::uint32_t> out(stream_.below(5));
+    for (auto& value : out) value = number();
+    return out;
+  }
+  std::optional<TrainingTerms> training() {
+    if (flag()) return std::nullopt;
+    TrainingTerms terms{number(), StepOrder(stream_.below(2)), Averaged(stream_.below(2)), flag(),
+                        wide()};
+    if (flag()) terms.time_apart = time();
+    return terms;
+  }
+  std::optional<Score> score() {
+    if (flag()) return std::nullopt;
+    return Score{stream_.normal(),
+                 flag() ? std::optional<double>(stream_.uniform()) : std::nullopt};
   }
   message::Sample sample() {
     message::Sample out{stream_.uniform() - 0.5, {}};

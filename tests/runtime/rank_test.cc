@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <cstdlib>
-#include <deque>
 #include <future>
 #include <set>
 #include <thread>
@@ -14,50 +13,12 @@
 #include "runtime/inbox.h"
 #include "runtime/job_server.h"
 #include "runtime/watchdog.h"
-#include "tests/runtime/thread_transport.h"
+#include "tests/runtime/thread_job.h"
 
 namespace cohort {
 namespace {
 
 using namespace std::chrono_literals;
-
-// A job of ranks as threads.
-struct Threads {
-  Threads(std::uint32_t ranks, const ThreadFabric::Options& options)
-      : fabric(options), server({.ranks = ranks, .start_limit = 20s, .log = {}}) {
-    for (std::uint32_t rank = 0; rank < ranks; ++rank) {
-      auto& backend = backends.emplace_back(fabric, rank);
-      const RankOptions own{server.address(), server.secret(), rank, 20s};
-      ends.push_back(std::async(std::launch::async, [own, &backend]() -> std::string {
-        try {
-          serve_as_rank(own, backend);
-          return "well";
-        } catch (const JobFailed& error) {
-          return error.what();
-        }
-      }));
-    }
-    static_cast<void>(server.await_ranks());
-  }
-
-  RunRecord run(const RunSetup& setup) {
-    std::vector<std::uint32_t> ranks(setup.topology.workers() + setup.topology.servers());
-    for (std::uint32_t i = 0; i < ranks.size(); ++i) ranks[i] = i;
-    return server.run(setup, ranks, nullptr);
-  }
-  // How the ranks ended.
-  std::set<std::string> end(const std::string& failure) {
-    server.end(failure);
-    std::set<std::string> found;
-    for (auto& end : ends) found.insert(end.get());
-    return found;
-  }
-
-  ThreadFabric fabric;
-  JobServer server;
-  std::deque<ThreadBackend> backends;
-  std::vector<std::future<std::string>> ends;
-};
 
 RunSetup setup_of(const std::string& policy, const Options& given) {
   RunSetup setup;
@@ -92,7 +53,7 @@ TEST_CASE("rank: every policy comes to its quota, and every mean is right") {
   for (const auto& policy : all_policies()) {
     CAPTURE(policy.name);
     const auto setup = setup_of(policy.name, {});
-    Threads threads(4 + setup.topology.servers(), {});
+    ThreadJob threads(4 + setup.topology.servers());
     check_complete(threads.run(setup), setup);
     CHECK(threads.end("") == std::set<std::string>{"well"});
   }
@@ -103,7 +64,7 @@ TEST_CASE("rank: the same over a transport with rendezvous and one order of all 
     CAPTURE(policy.name);
     auto setup = setup_of(policy.name, {});
     setup.communicator_cache = 3;
-    Threads threads(4 + setup.topology.servers(), {.ordered = true, .rendezvous = true});
+    ThreadJob threads(4 + setup.topology.servers(), {.ordered = true, .rendezvous = true});
     check_complete(threads.run(setup), setup);
     CHECK(threads.end("") == std::set<std::string>{"well"});
   }
@@ -115,7 +76,7 @@ TEST_CASE("rank: group means in the background are right") {
     Options background;
     background.set("timing", "background");
     const auto setup = setup_of(policy, background);
-    Threads threads(4, {});
+    ThreadJob threads(4);
     check_complete(threads.run(setup), setup);
     CHECK(threads.end("") == std::set<std::string>{"well"});
   }
@@ -123,17 +84,17 @@ TEST_CASE("rank: group means in the background are right") {
 
 TEST_CASE("rank: runs follow each other on the same ranks, and leave no communicator") {
   const auto setup = setup_of("smart", {});
-  Threads threads(4, {});
+  ThreadJob threads(4);
   for (int run = 0; run < 3; ++run) check_complete(threads.run(setup), setup);
   CHECK(threads.end("") == std::set<std::string>{"well"});
-  for (const auto& backend : threads.backends) {
-    auto& transport = const_cast<ThreadBackend&>(backend).transport();
+  for (auto& backend : threads.backends()) {
+    auto& transport = backend.transport();
     CHECK(dynamic_cast<ThreadTransport&>(transport).held().empty());
   }
 }
 
 TEST_CASE("rank: a job that failed ends every rank with the group generator's message") {
-  Threads threads(2, {});
+  ThreadJob threads(2);
   CHECK(threads.end("the disk is full") == std::set<std::string>{"the disk is full"});
 }
 
@@ -173,7 +134,7 @@ TEST_CASE("rank: a run that is stopped does not wait for the steps under way") {
   auto setup = setup_of("all-reduce", {});
   setup.base.assign(4, 100h);
   setup.seconds = 100ms;
-  Threads threads(4, {});
+  ThreadJob threads(4);
   CHECK(threads.run(setup).failure == "");
   CHECK(threads.end("") == std::set<std::string>{"well"});
 }
