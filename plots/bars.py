@@ -1,4 +1,5 @@
-"""Groups of bars: a group per value of the swept quantity (slowdown: none, 2x, 5x), in it a bar per label.
+"""Groups of bars: a group per value of the swept quantity (slowdown: none, 2x, 5x), in it a bar per label; a panel per value of a
+second one.
 
 What a bar shows is the caller's. Where there is no value, words stand in the bar's place: never a bar of height zero.
 """
@@ -9,33 +10,36 @@ from matplotlib.patheffects import withStroke
 
 import paired
 import style
-from quantities import axis_of, short_name
+from quantities import axis_of, independent, name_of, short_name, title_of
 
 MOST_GROUPS = 6
+MOST_PANELS = 4
+ACROSS = 2  # panels in a row
 NAME_WIDTH = 22  # letters of a group's name on one line
 HIGHEST = 2.0  # an axis ends at most there, times the highest bar: intervals of two seeds may be wide
 OUTLINED = [withStroke(linewidth=2.0, foreground="white")]  # seen on dark bars too
 
 
-def pointer_of(results):
-    """The swept pointer that makes the groups, None without a sweep."""
-    factors = [pointer for pointer in results.swept if pointer.endswith("/factor")]
-    return (factors or results.swept or [None])[0]
+def pointers_of(results):
+    """(the swept pointer that makes the groups, that of the panels), each None where there is none."""
+    swept = independent(results)
+    groups = next((pointer for pointer in swept if pointer.endswith("/factor")), swept[0] if swept else None)
+    return groups, next((pointer for pointer in swept if pointer != groups), None)
 
 
 def refusal(results):
     """Why a result directory gives no groups of bars, or None."""
-    if len(results.swept) > 1:
-        return "more than one quantity is swept"
-    pointer = pointer_of(results)
-    if pointer and results.rows[pointer].map(str).nunique() > MOST_GROUPS:
-        return f"{pointer} takes more than {MOST_GROUPS} values"
+    if len(independent(results)) > 2:
+        return "more than two quantities are swept at once"
+    for pointer, most in zip(pointers_of(results), (MOST_GROUPS, MOST_PANELS)):
+        if pointer and results.rows[pointer].map(str).nunique() > most:
+            return f"{pointer} takes more than {most} values"
     return None
 
 
 def stem(results, name):
     """The file name of a figure of that name, without its ending."""
-    pointer = pointer_of(results)
+    pointer, _ = pointers_of(results)
     return f"{name}_by_{short_name(pointer)}" if pointer else name
 
 
@@ -45,14 +49,26 @@ def group_name(pointer, name):
     return textwrap.fill(name, NAME_WIDTH)
 
 
-def groups_of(results):
-    """[(name, rows)] and the title of the axis."""
-    rows, pointer = results.rows, pointer_of(results)
+def groups_of(results, rows):
+    """[(name, rows)] of those rows, and the title of the axis."""
+    pointer, _ = pointers_of(results)
     if pointer is None:
         return [(results.name, rows)], None
     axis = axis_of(pointer, rows[pointer], rows["workers"], results.spec)
     cells = [rows[[p == tick for p in axis.positions]] for tick in axis.ticks]
     return [(group_name(pointer, name), cell) for name, cell in zip(axis.names, cells)], axis.title
+
+
+def panels_of(results):
+    """[(title or None, rows)]. What varies together with the panels' pointer stands in the title too."""
+    groups, pointer = pointers_of(results)
+    if pointer is None:
+        return [(None, results.rows)]
+    panels = []
+    for _, rows in results.rows.groupby(results.rows[pointer].map(str), sort=False):
+        same = [other for other in results.swept if other != groups and rows[other].map(str).nunique() == 1]
+        panels.append((", ".join(f"{title_of(one, results.spec)}: {name_of(rows[one].iloc[0])}" for one in same), rows))
+    return panels
 
 
 def write_instead(axes, x, words):
@@ -93,24 +109,37 @@ def top_of(drawn):
     return 1.06 * max([highest, *(min(found.high, HIGHEST * highest) for found in drawn)])
 
 
-def draw(results, value, title, *notes, written="", line=None, top=None):
-    """`value(cell, label)`: an Estimate, words for the place of the bar, or None. `written`: format of the number on a bar.
-    `line`: height of a dashed line. `top`: where the axis ends. `notes` end the caption."""
-    groups, name = groups_of(results)
-    fig, all_axes = style.figure(max(6.4, min(11.0, 1.0 + 0.27 * len(results.labels) * len(groups))), 4.2)
-    axes = all_axes[0][0]
+def draw_panel(axes, results, rows, value, written):
+    """The groups of some rows, with their names; returns what the bars show."""
+    groups, title = groups_of(results, rows)
     drawn = draw_groups(axes, groups, results, value, written)
-    if line is not None:
-        axes.axhline(line, color="#333333", linestyle="--", linewidth=0.8)
     axes.grid(axis="x", visible=False)
     axes.set_xlim(-0.5, len(groups) - 0.5)
-    axes.set_ylim(0, top or top_of(drawn))
     axes.set_xticks(range(len(groups)))
     axes.set_xticklabels([name for name, _ in groups])
-    if name:
-        axes.set_xlabel(name)
-    axes.set_ylabel(title)
-    lines = style.legend_below(fig, axes, min(len(results.labels), 4))
-    seeds = results.rows["seed"].nunique()
-    bars = "bars: mean over seeds, with its 95 % interval" if seeds > 1 else "one seed, so no intervals"
+    if title:
+        axes.set_xlabel(title)
+    return drawn
+
+
+def draw(results, value, title, *notes, written="", line=None, top=None, shared=True):
+    """`value(cell, label)`: an Estimate, words for the place of the bar, or None. `written`: format of the number on a bar.
+    `line`: height of a dashed line. `top`: where the axis ends. `shared`: the panels have one scale. `notes` end the caption."""
+    panels = panels_of(results)
+    groups = max(len(groups_of(results, rows)[0]) for _, rows in panels)
+    across = min(len(panels), ACROSS)
+    width = max(6.4, min(11.0, 1.0 + 0.27 * len(results.labels) * groups * across))
+    fig, all_axes = style.grid(len(panels), across, width / across, 3.3 if len(panels) <= across else 2.6, sharey=shared)
+    drawn = []
+    for axes, (name, rows) in zip(all_axes, panels):
+        here = draw_panel(axes, results, rows, value, written)
+        drawn += here
+        axes.set_ylim(0, top or top_of(drawn if shared else here))
+        axes.set_title(name or "", fontsize=8)
+        if line is not None:
+            axes.axhline(line, color="#333333", linestyle="--", linewidth=0.8)
+    for axes in all_axes[::across]:
+        axes.set_ylabel(title)
+    lines = style.legend_below(fig, all_axes[0], min(len(results.labels), 4 if across == 1 else 8))
+    bars = "bars: mean over seeds, with its 95 % interval" if results.rows["seed"].nunique() > 1 else "one seed, so no intervals"
     return style.finish(fig, style.sources(results, bars, *notes), lines)

@@ -36,6 +36,7 @@ TITLES = {
     "backward_share": "share of the step in the backward pass",
     "learning_rate": "learning rate",
     "batch": "batch of a worker",
+    "workload/model": "model",
     "shards": "labels of the workers' shards",
     "dirichlet": "Dirichlet alpha of the shards' labels",
     "target_loss": "target loss",
@@ -116,6 +117,17 @@ def name_of(value):
     if isinstance(value, dict):
         return words_of(value)
     return value if isinstance(value, str) else json.dumps(value)
+
+
+def independent(results):
+    """The swept pointers less those that only follow another one (lists that vary together)."""
+    chosen = []
+    for pointer in results.swept:
+        values = results.rows[pointer].map(str)
+        follows = any(values.groupby(results.rows[other].map(str)).nunique().max() == 1 for other in chosen)
+        if not follows:
+            chosen.append(pointer)
+    return chosen
 
 
 def all_cells(results):

@@ -7,7 +7,7 @@ from matplotlib.ticker import NullLocator
 
 import paired
 import style
-from quantities import axis_of, name_of, short_name, title_of
+from quantities import axis_of, independent, name_of, short_name, title_of
 
 MOST_PANELS = 6
 MOST_TITLED = 2  # more panels have one title in the middle below them
@@ -27,17 +27,6 @@ def applies(results):
     if len(independent(results)) > 2:
         return "more than two quantities are swept at once"
     return None
-
-
-def independent(results):
-    """The swept pointers less those that only follow another one (lists that vary together)."""
-    chosen = []
-    for pointer in results.swept:
-        values = results.rows[pointer].map(str)
-        follows = any(values.groupby(results.rows[other].map(str)).nunique().max() == 1 for other in chosen)
-        if not follows:
-            chosen.append(pointer)
-    return chosen
 
 
 def split(results):

@@ -139,7 +139,8 @@ def workload_of(results):
     workload = results.spec.get("workload")
     if not isinstance(workload, dict):
         return ""
-    parts = []
+    named = isinstance(workload.get("model"), str) and "/workload/model" not in results.swept
+    parts = [f"load of {workload['model']}"] if named else []
     for key, word in (("compute", "a step"), ("payload", "payload")):
         if workload.get(key) and f"/workload/{key}" not in results.swept:
             parts.append(f"{workload[key]} {word}")

@@ -1,4 +1,5 @@
-"""Throughput of each policy, in groups of bars: one group per slowdown factor (none, 2x, 5x) or other short axis."""
+"""Throughput of each policy, in groups of bars: one group per slowdown factor (none, 2x, 5x) or other short axis;
+a second quantity makes panels."""
 
 import bars
 import paired
@@ -15,4 +16,5 @@ def throughput(cell, label):
 
 def figures(results):
     """(file name without ending, figure) of each figure."""
-    return [(bars.stem(results, "throughput"), bars.draw(results, throughput, "throughput (worker-steps per second)"))]
+    drawn = bars.draw(results, throughput, "throughput\n(worker-steps per second)", shared=False)
+    return [(bars.stem(results, "throughput"), drawn)]

@@ -231,7 +231,7 @@ def test_lists_that_vary_together_are_one_axis(tmp_path):
     folder = synthetic.write(tmp_path / "r", PROBABILITY, seeds=(1, 2))
     results = read_results(folder)
     results.rows["/follows"] = results.rows["/stragglers/0/probability"].map(str) + "x"
-    assert speedup_lines.independent(results) == ["/stragglers/0/probability"]
+    assert quantities.independent(results) == ["/stragglers/0/probability"]
 
 
 def test_the_winner_map_reads_the_ratio_from_the_calm_cells_of_all_reduce(tmp_path):

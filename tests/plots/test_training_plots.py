@@ -301,6 +301,19 @@ def test_the_table_has_a_line_for_each_cell_and_label(tmp_path):
     assert len([line for line in lines if line.startswith("ad-psgd") and "not reached" in line]) == 3
 
 
+def test_a_second_swept_quantity_makes_panels_titled_with_all_that_goes_with_it(tmp_path):
+    def follow(row):
+        row["/workload/model"] = {"60MB": "a", "240MB": "b"}[row["/workload/payload"]]
+
+    sweep = {"/workload/payload": ["60MB", "240MB"], "/stragglers/0/factor": [1, 5]}
+    results = read_results(training.change(training.write(tmp_path / "r", sweep), follow))
+    ((stem, fig),) = final_accuracy.figures(results)
+    assert stem == "final_accuracy_by_factor"
+    assert [axes.get_title() for axes in fig.axes] == [
+        "payload of a synchronisation: 60MB, model: a", "payload of a synchronisation: 240MB, model: b"]
+    assert [len(bars_of(axes)) for axes in fig.axes] == [6, 6]
+
+
 def test_the_table_of_throughputs_alone_has_no_losses(tmp_path):
     done = table(synthetic.write(tmp_path / "r", {}, seeds=(1, 2)), "--against", "smart")
     assert done.stdout.startswith("against smart\n")
