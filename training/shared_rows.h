@@ -4,19 +4,29 @@
 // A copy of a replica (a snapshot, what neighbours read, what a gradient is taken at) holds the
 // same row; who wants to change a row that others hold too writes a new one instead. A row that
 // nobody holds is kept for the next one who asks, the last first, because it is still in the cache.
-// One thread takes, holds and drops rows; others may use the numbers of a row that it holds for
-// them. The pool outlives its rows.
+// Several rows lie in one piece of memory, on huge pages where the system has them. One thread
+// takes, holds and drops rows; others may use the numbers of a row that it holds for them. The pool
+// outlives its rows.
 #pragma once
 
-#include <boost/align/aligned_allocator.hpp>
 #include <boost/smart_ptr/intrusive_ptr.hpp>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <deque>
+#include <memory>
 #include <span>
 #include <vector>
 
 namespace cohort {
+
+struct FreeMemory {
+  void operator()(void* memory) const { std::free(memory); }
+};
+using RowMemory = std::unique_ptr<void, FreeMemory>;
+
+// At a cache line's beginning. Throws std::bad_alloc.
+[[nodiscard]] RowMemory row_memory(std::size_t bytes);
 
 template <typename T>
 class RowPool;
@@ -24,7 +34,7 @@ class RowPool;
 template <typename T>
 class RowNumbers {
  public:
-  RowNumbers(std::size_t length, RowPool<T>& pool) : numbers_(length), pool_(pool) {}
+  RowNumbers(std::span<T> numbers, RowPool<T>& pool) : numbers_(numbers), pool_(pool) {}
 
   [[nodiscard]] std::span<const T> numbers() const { return numbers_; }
   // For the only holder.
@@ -35,13 +45,11 @@ class RowNumbers {
   friend void intrusive_ptr_release(RowNumbers* row) { row->drop(); }
 
  private:
-  static constexpr std::size_t kCacheLine = 64;
-
   void drop() {
     if (--holders_ == 0) pool_.free_.push_back(this);
   }
 
-  std::vector<T, boost::alignment::aligned_allocator<T, kCacheLine>> numbers_;
+  std::span<T> numbers_;
   RowPool<T>& pool_;
   std::uint32_t holders_ = 0;
 };
@@ -60,7 +68,7 @@ class RowPool {
 
   // Its numbers are anything.
   [[nodiscard]] Row<T> take() {
-    if (free_.empty()) return Row<T>(&rows_.emplace_back(length_, *this));
+    if (free_.empty()) grow();
     const Row<T> row(free_.back());
     free_.pop_back();
     return row;
@@ -71,7 +79,20 @@ class RowPool {
  private:
   friend class RowNumbers<T>;
 
+  void grow() {
+    constexpr std::size_t kRows = 8;
+    constexpr std::size_t kLine = 64 / sizeof(T);
+    // A line between rows, so that those of a power of two do not compete for the same places of
+    // the cache.
+    const std::size_t stride = (length_ / kLine + 2) * kLine;
+    auto* numbers =
+        static_cast<T*>(pieces_.emplace_back(row_memory(kRows * stride * sizeof(T))).get());
+    for (std::size_t i = kRows; i-- > 0;)
+      free_.push_back(&rows_.emplace_back(std::span(numbers + i * stride, length_), *this));
+  }
+
   std::size_t length_;
+  std::vector<RowMemory> pieces_;
   std::deque<RowNumbers<T>> rows_;
   std::vector<RowNumbers<T>*> free_;
 };
