@@ -6,8 +6,20 @@
 #include <utility>
 
 #include "policies/errors.h"
+#include "policies/prefetch.h"
 
 namespace cohort {
+namespace {
+
+// Other replicas were at work meanwhile, and matrix products read this one in an order that the
+// processor does not foresee.
+template <typename T>
+void fetch(std::span<const T> numbers) {
+  constexpr std::size_t kLine = 64 / sizeof(T);
+  for (std::size_t i = 0; i < numbers.size(); i += kLine) prefetch(&numbers[i]);
+}
+
+}  // namespace
 
 template <typename T>
 LocalGradients<T>::LocalGradients(const TrainingTask& task, TrainerThreads<T>& threads,
@@ -32,8 +44,9 @@ template <typename T>
 double LocalGradients<T>::work(std::uint32_t worker, Trainer<T>& trainer) {
   Job& job = jobs_[worker];
   const auto samples = job.order ? job.order->batch(job.step) : std::span<const std::uint32_t>{};
-  return trainer.gradient(job.read->numbers().first(rows_.length()), WorkerId{worker}, job.step,
-                          samples, job.gradient->writable());
+  const auto read = job.read->numbers().first(rows_.length());
+  fetch(read);
+  return trainer.gradient(read, WorkerId{worker}, job.step, samples, job.gradient->writable());
 }
 
 template <typename T>

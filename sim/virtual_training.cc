@@ -62,14 +62,12 @@ class Training final : public VirtualTraining {
                    .keep_ready = rules_.keep_ready},
                   rows_, initial()),
         workers_(topology.workers()),
-        curve_(scenario, task_, threads_),
-        gradients_(task_, threads_, topology.workers()) {
+        gradients_(task_, threads_, topology.workers()),
+        curve_(scenario, task_, threads_) {
     if (rules_.server) server_.emplace(sgd(), rows_, replicas_.of(WorkerId{0}));
-    if (rules_.server || rules_.velocity || sgd().momentum == 0) return;
-    for (auto& worker : workers_) {
-      worker.velocity = vectors_.take();
-      std::ranges::fill(worker.velocity->writable(), T{0});
-    }
+    if (has_own_velocities())
+      for (const auto zero = zero_vector(); auto& worker : workers_) worker.velocity = zero;
+    reached_ = curve_.measure(Time{}, Time{1}, 0, models());
   }
 
   void begin(std::uint32_t worker, std::uint64_t step) override {
@@ -133,8 +131,8 @@ class Training final : public VirtualTraining {
   }
 
   std::optional<Time> measure(Time now, Time next, std::uint64_t steps) override {
-    if (!curve_.due(next, steps)) return std::nullopt;
-    return curve_.measure(now, next, steps, models());
+    if (!reached_ && curve_.due(next, steps)) reached_ = curve_.measure(now, next, steps, models());
+    return reached_;
   }
 
   Learning finish(Time end) override {
@@ -175,13 +173,16 @@ class Training final : public VirtualTraining {
   [[nodiscard]] std::uint64_t samples() const { return used_ * task_.spec().batch; }
   [[nodiscard]] double rate() const { return learning_rate(sgd(), samples()); }
 
+  [[nodiscard]] bool has_own_velocities() const {
+    return sgd().momentum > 0 && !rules_.velocity && !rules_.server;
+  }
+
   // Of a row; refuses what does not fit into memory.
   [[nodiscard]] std::size_t checked_length(std::uint32_t workers) const {
     const auto parameters = threads_.parameters();
     const auto length = parameters * (rules_.velocity ? 2 : 1);
-    const bool own_velocity = sgd().momentum > 0 && !rules_.velocity && !rules_.server;
     const double of_worker = rows_of_worker(rules_) * static_cast<double>(length) +
-                             (own_velocity ? 2.0 : 1.0) * static_cast<double>(parameters);
+                             (has_own_velocities() ? 2.0 : 1.0) * static_cast<double>(parameters);
     require_memory(of_worker * workers * sizeof(T));
     return length;
   }
@@ -190,6 +191,12 @@ class Training final : public VirtualTraining {
     Row<T> row = rows_.take();
     std::ranges::fill(row->writable(), T{0});
     Trainer<T>(task_).initialise(row->writable().first(threads_.parameters()));
+    return row;
+  }
+
+  [[nodiscard]] Row<T> zero_vector() {
+    Row<T> row = vectors_.take();
+    std::ranges::fill(row->writable(), T{0});
     return row;
   }
 
@@ -212,29 +219,48 @@ class Training final : public VirtualTraining {
     const auto size = threads_.parameters();
     const auto& from = replicas_.of(WorkerId{worker});
     const auto to = rows_.successor(from);
-    const auto& own = workers_[worker].velocity;
+    auto& velocity = workers_[worker].velocity;
     SgdUpdate<T> update{.gradient = gradient,
                         .from = from->numbers().first(size),
                         .to = to->writable().first(size)};
-    if (rules_.velocity) {
+    const auto to_velocity = velocity ? vectors_.successor(velocity) : nullptr;
+    if (velocity) {
+      update.velocity = velocity->numbers();
+      update.to_velocity = to_velocity->writable();
+    } else if (rules_.velocity) {
       update.velocity = from->numbers().subspan(size);
       update.to_velocity = to->writable().subspan(size);
-    } else if (own) {
-      update.velocity = own->numbers();
-      update.to_velocity = own->writable();
     }
     sgd_update(sgd(), rate_now, update);
+    velocity = to_velocity;
     replicas_.set(WorkerId{worker}, to);
   }
 
+  // Members that had the same before, as those of an all-reduce always have, have the same after
+  // it.
   void use_mean(std::span<const Member> members) {
     const double now = rate();
-    const auto mean = vectors_.take();
-    std::ranges::fill(mean->writable(), T{0});
+    const auto mean = zero_vector();
     for (const auto& member : members)
       add_weighted(member.weight, gradients_.take(index(member.worker))->numbers(),
                    mean->writable());
-    for (const auto& member : members) update(index(member.worker), mean->numbers(), now);
+    const auto first = members.front().worker;
+    const auto held = held_by(first);
+    update(index(first), mean->numbers(), now);
+    for (const auto& member : members.subspan(1)) {
+      const auto worker = index(member.worker);
+      if (held_by(member.worker) != held) {
+        update(worker, mean->numbers(), now);
+        continue;
+      }
+      count(worker, replicas_.now(member.worker).changes);
+      replicas_.set(member.worker, replicas_.of(first));
+      workers_[worker].velocity = workers_[index(first)].velocity;
+    }
+  }
+
+  [[nodiscard]] std::pair<const void*, const void*> held_by(WorkerId worker) const {
+    return {replicas_.of(worker).get(), workers_[index(worker)].velocity.get()};
   }
 
   void push(std::uint32_t worker) {
@@ -273,12 +299,13 @@ class Training final : public VirtualTraining {
   RowPool<T> vectors_;  // as long as the parameters: velocities, means of gradients
   Replicas<T> replicas_;
   std::vector<Worker> workers_;
+  LocalGradients<T> gradients_;
   std::optional<TrainingServer<T>> server_;
   std::vector<std::uint32_t> pushed_;  // whose gradients the next update of the servers uses
   SyncTable<Sync> syncs_;
   LearningCurve<T> curve_;
-  LocalGradients<T> gradients_;
-  std::uint64_t used_ = 0;  // gradients
+  std::optional<Time> reached_;  // when the stop rule's loss was
+  std::uint64_t used_ = 0;       // gradients
   std::uint64_t staleness_ = 0;
 };
 

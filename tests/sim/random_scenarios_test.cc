@@ -8,7 +8,7 @@
 
 #include "policies/errors.h"
 #include "policies/random.h"
-#include "tests/sim/runs.h"
+#include "tests/sim/training_runs.h"
 
 namespace cohort {
 namespace {
@@ -119,6 +119,31 @@ TEST_CASE("simulation: random scenarios end, keep every promise and account for 
     }
   }
   CHECK(refused < ended / 3);
+}
+
+TEST_CASE("simulation: with training random scenarios take the same time, on any threads") {
+  std::uint32_t ended = 0;
+  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+    CAPTURE(seed);
+    Draw draw(seed);
+    Scenario drawn = scenario(draw);
+    drawn.seed = seed;
+    CAPTURE(drawn.label);
+    try {
+      const ResultRow without = simulate(drawn);
+      train(drawn, {.model = QuadraticOptions{.dimensions = 4}});
+      const Trained one = trained(drawn), two = trained(drawn, {.threads = 2});
+      ++ended;
+      CHECK(one.row.elapsed_seconds == without.elapsed_seconds);
+      CHECK(one.row.worker_steps == without.worker_steps);
+      CHECK(one.row.wait_fraction == without.wait_fraction);
+      CHECK(one.model == two.model);
+      CHECK(one.learning().curve.back().mean == two.learning().curve.back().mean);
+    } catch (const InputError&) {
+      continue;  // options that do not fit
+    }
+  }
+  CHECK(ended > 200);
 }
 
 }  // namespace

@@ -120,6 +120,7 @@ TEST_CASE("virtual training: one, two and three threads give the same bytes") {
   for (const auto& choice : all_choices()) {
     auto scenario = training_scenario(2, 3, choice, {.model = MlpOptions{{8}}}, 12);
     scenario.cluster.coordination_latency = 1ms;
+    scenario.cluster.coordination_hosted = true;
     train(scenario, {.model = MlpOptions{{8}}, .sgd = {.momentum = 0.5}}, {.replicas = true});
     CAPTURE(scenario.label);
     const auto one = trained(scenario, {.threads = 1});
@@ -148,6 +149,7 @@ TEST_CASE("virtual training: a run takes the time that it takes without") {
   for (const auto& choice : all_choices()) {
     auto scenario = training_scenario(2, 3, choice, softmax(), 20);
     scenario.cluster.coordination_latency = 3ms;
+    scenario.cluster.coordination_hosted = true;
     CAPTURE(scenario.label);
     const auto with = simulate(scenario);
     scenario.training = nullptr;
@@ -264,6 +266,21 @@ TEST_CASE("virtual training: samples are counted by worker") {
   REQUIRE(samples.size() == 4);
   CHECK(samples[2] < samples[0]);
   CHECK(samples[0] + samples[1] + samples[2] + samples[3] == run.learning().curve.back().samples);
+}
+
+TEST_CASE("virtual training: when everybody is lost, the curve is what was measured before") {
+  auto scenario = training_scenario(1, 2, {"smart"}, softmax(), 10);
+  scenario.losses = {{.at = Time{}, .worker = WorkerId{0}}, {.at = Time{}, .worker = WorkerId{1}}};
+  CHECK(trained(scenario).learning().curve.size() == 1);
+}
+
+TEST_CASE("virtual training: a run whose loss is low enough from the start ends there") {
+  auto scenario = training_scenario(1, 2, {"smart"}, softmax(), 10);
+  scenario.stop.loss = 1e6;
+  const auto run = trained(scenario);
+  CHECK(run.row.worker_steps == 0);
+  CHECK(run.learning().curve.size() == 1);
+  CHECK_FALSE(run.learning().effective_staleness.has_value());
 }
 
 // Sees the distances that a policy is told.
