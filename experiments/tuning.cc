@@ -54,6 +54,7 @@ Scenario tuning_scenario(const Cell& cell, const PolicyChoice& policy, const Rat
   auto plan = std::make_shared<TrainingPlan>(*scenario.training);
   plan->measure.every = std::max<std::uint64_t>(1, cell.training.tune->budget / kPoints);
   plan->measure.replicas = false;
+  plan->measure.losses_only = true;
   scenario.training = std::move(plan);
   return scenario;
 }

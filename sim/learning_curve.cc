@@ -72,7 +72,7 @@ template <typename T>
 void LearningCurve<T>::finish(Time end, const Models& models) {
   if (models.server.empty() && models.replicas.empty()) return;
   if (!points_.empty() && points_.back().seconds == seconds(end)) points_.pop_back();
-  (void)add(end, models, true);
+  (void)add(end, models, !measure_.losses_only);
 }
 
 // Whether the stop rule's loss is reached.
@@ -86,7 +86,8 @@ bool LearningCurve<T>::add(Time at, const Models& models, bool with_replicas) {
   LearningPoint point;
   point.seconds = seconds(at);
   point.samples = models.samples;
-  point.mean = evaluator_.score(model_);
+  point.mean = measure_.losses_only ? Score{evaluator_.loss(model_), std::nullopt}
+                                    : evaluator_.score(model_);
   if (!std::isfinite(point.mean.loss))
     throw InputError("/workload/training",
                      fmt::format("training diverged: after {} samples the loss of the mean model "

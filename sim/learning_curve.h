@@ -33,7 +33,8 @@ class LearningCurve {
   // was.
   [[nodiscard]] std::optional<Time> measure(Time now, Time next, std::uint64_t steps,
                                             const Models& models);
-  // Adds the last point, with all replicas; none where nobody is left to show one.
+  // Adds the last point, with all replicas unless losses alone are asked for; none where nobody is
+  // left to show one.
   void finish(Time end, const Models& models);
 
   [[nodiscard]] std::vector<LearningPoint>& points() { return points_; }

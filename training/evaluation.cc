@@ -42,16 +42,23 @@ Evaluator<T>::Evaluator(const TrainingTask& task, std::uint32_t samples, Trainer
 
 template <typename T>
 Score Evaluator<T>::score(std::span<const T> parameters) {
-  if (!task_.shards()) {
-    auto result = threads_.submit([&](Trainer<T>& trainer) {
-      return trainer.evaluate(parameters, task_.dataset().training);
-    });
-    return {.loss = result.get().loss_sum, .accuracy = std::nullopt};
-  }
-  const auto training = evaluate(parameters, task_.dataset().training, training_);
+  Score score{.loss = loss(parameters), .accuracy = std::nullopt};
+  if (!task_.shards()) return score;
   const auto test = evaluate(parameters, task_.dataset().test, test_);
-  return {.loss = training.loss_sum / static_cast<double>(training.samples),
-          .accuracy = static_cast<double>(test.correct) / static_cast<double>(test.samples)};
+  score.accuracy = static_cast<double>(test.correct) / static_cast<double>(test.samples);
+  return score;
+}
+
+template <typename T>
+double Evaluator<T>::loss(std::span<const T> parameters) {
+  const auto& samples = task_.dataset().training;
+  if (!task_.shards()) {
+    auto result = threads_.submit(
+        [&](Trainer<T>& trainer) { return trainer.evaluate(parameters, samples); });
+    return result.get().loss_sum;
+  }
+  const auto training = evaluate(parameters, samples, training_);
+  return training.loss_sum / static_cast<double>(training.samples);
 }
 
 template <typename T>

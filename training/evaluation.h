@@ -25,6 +25,7 @@ class Evaluator {
 
   // No accuracy for a model without data.
   [[nodiscard]] Score score(std::span<const T> parameters);
+  [[nodiscard]] double loss(std::span<const T> parameters);
 
  private:
   [[nodiscard]] Evaluation evaluate(std::span<const T> parameters, const Samples& samples,

@@ -86,6 +86,15 @@ TEST_CASE("tuning: runs are on a seed of their own and of the length of their ru
   CHECK(scenario.training->training.sgd.momentum == 0.5);
 }
 
+TEST_CASE("tuning: runs look at the loss of the mean model alone") {
+  const auto cell = cell_of(tuned_spec("[0.1, 0.2]"));
+  const auto row = simulate(tuning_scenario(cell, cell.policies[1], {0.2, 0.5}, 80));
+  const auto& last = row.learning->curve.back();
+  CHECK(last.mean.loss > 0);
+  CHECK_FALSE(last.mean.accuracy.has_value());
+  CHECK_FALSE(last.worst.has_value());
+}
+
 TEST_CASE("tuning: threads that share a search find what one alone finds") {
   const auto cell = cell_of(tuned_spec("[0.01, 0.03, 0.1, 0.3]"));
   const auto alone = tuned(cell, 1);

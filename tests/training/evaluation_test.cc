@@ -52,6 +52,14 @@ TEST_CASE("evaluation: fewer samples are a choice by the seed, and tell nearly t
   CHECK(some != score(kMlp, 500, 1, 2).loss);
 }
 
+TEST_CASE("evaluation: the loss alone is that of the score") {
+  const TrainingTask task(kMlp, set_of_1100(), 2, 1);
+  TrainerThreads<float> trainers(task, 1);
+  const auto x = test::initial_model<float>(task);
+  Evaluator<float> evaluator(task, 500, trainers);
+  CHECK(evaluator.loss(x) == evaluator.score(x).loss);
+}
+
 TEST_CASE("evaluation: a model without classes has no accuracy") {
   CHECK_FALSE(score({.model = QuadraticOptions{}}, 100, 2).accuracy.has_value());
 }

@@ -135,14 +135,16 @@ def test_each_bundled_spec_is_named_after_its_file_documented_and_jittered(path)
     assert spec["name"] == path.stem
     assert f"## {path.stem}\n" in (ROOT / "docs" / "experiments.md").read_text()
     assert {"kind": "jitter", "distribution": "lognormal", "sigma": 0.02} in spec["stragglers"]
-    assert len(spec["seeds"]) >= (3 if "run" in spec else 5)  # a real run takes its time
+    takes_its_time = "run" in spec or "training" in spec["workload"]
+    assert len(spec["seeds"]) >= (3 if takes_its_time else 5)
     assert spec["sweep"]
 
 
 def test_the_bundled_specs_are_those_of_the_contract():
     assert {path.stem for path in specs()} >= {
         "straggler_probability", "straggler_factor", "persistent_straggler", "slow_link", "link_straggler", "bandwidth",
-        "communicator_cost", "overlapped_baseline", "scale", "ablation", "threshold", "real_trace",
+        "communicator_cost", "overlapped_baseline", "scale", "ablation", "threshold", "real_trace", "time_to_loss", "accuracy",
+        "throughput", "thirty_two_workers", "label_skew",
     }
 
 
