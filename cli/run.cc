@@ -96,11 +96,20 @@ std::optional<int> take_part(const RankOptions& options, Backend& backend) {
   }
 }
 
+// What was read before, or the attempt that says what is wrong.
+std::shared_ptr<const Experiment> read_spec(const SpecArguments& arguments,
+                                            std::shared_ptr<const Experiment> read) {
+  if (read != nullptr) return read;
+  return std::make_shared<Experiment>(arguments.spec, arguments.sets);
+}
+
 // One process of an MPI job.
 class JobMember {
  public:
-  JobMember(const RunArguments& arguments, MpiJob& job)
-      : arguments_(arguments), job_(job), hosts_(job.hosts()) {}
+  // `experiment`: what this rank has read; null where it could not.
+  JobMember(const RunArguments& arguments, MpiJob& job,
+            std::shared_ptr<const Experiment> experiment)
+      : arguments_(arguments), job_(job), experiment_(std::move(experiment)), hosts_(job.hosts()) {}
 
   int run() { return job_.rank() == 0 ? lead() : follow(); }
 
@@ -126,7 +135,8 @@ class JobMember {
                        fmt::format("found {} beside a launcher that started {}; allowed: "
                                    "one of the two",
                                    *arguments_.ranks, job_.size()));
-    return std::make_unique<RunDirector>(arguments_, hosts_);
+    return std::make_unique<RunDirector>(arguments_, read_spec(arguments_.spec, experiment_),
+                                         hosts_);
   }
   static std::string opening(RunDirector& director) {
     if (director.finished()) return fmt::format("end {}", director.direct());
@@ -175,19 +185,25 @@ class JobMember {
   [[nodiscard]] RankOptions as_rank(const Orders& orders) const {
     auto options = orders.rank;
     options.rank = job_.rank();
+    options.plans = [this](std::uint32_t number) {
+      return training_plan(*read_spec(arguments_.spec, experiment_), number);
+    };
     return options;
   }
 
   const RunArguments& arguments_;
   MpiJob& job_;
+  std::shared_ptr<const Experiment> experiment_;
   std::vector<std::string> hosts_;
   std::unique_ptr<Backend> nccl_;
 };
 
-int run_on_local_ranks(const RunArguments& arguments) {
+int run_on_local_ranks(const RunArguments& arguments,
+                       const std::shared_ptr<const Experiment>& experiment) {
   // What no rank could have is said once, and before they start.
   load_nccl_backend("", {.share_gpus = arguments.share_gpus}).reset();
-  RunDirector director(arguments, std::vector<std::string>(*arguments.ranks, host_name()));
+  RunDirector director(arguments, experiment,
+                       std::vector<std::string>(*arguments.ranks, host_name()));
   if (director.finished()) return director.direct();
   director.start_server();
   std::vector<std::string> command{own_path(), "rank"};
@@ -237,8 +253,9 @@ std::vector<std::string> own_command(const RunArguments& arguments) {
 }
 
 int start_ranks(const RunArguments& arguments) {
-  const Experiment experiment(arguments.spec.spec, arguments.spec.sets);
-  const auto needed = ranks_needed(experiment);
+  const auto experiment = read_spec(arguments.spec, nullptr);
+  const auto backend = arguments.backend.value_or(experiment->base().run.backend);
+  const auto needed = ranks_needed(*experiment, backend);
   if (!arguments.ranks)
     throw InputError("run", fmt::format("this spec needs {0} ranks, and nothing has started them; "
                                         "allowed: mpirun -np {0} cohort run {1}, or cohort run {1} "
@@ -248,19 +265,24 @@ int start_ranks(const RunArguments& arguments) {
     throw InputError("--ranks",
                      fmt::format("found {}; allowed: {}, for {} workers and {} servers",
                                  *arguments.ranks, needed.total(), needed.workers, needed.servers));
-  if (arguments.backend.value_or(experiment.base().run.backend) == BackendKind::Mpi)
-    exec_launcher(arguments);
-  return run_on_local_ranks(arguments);
+  if (backend == BackendKind::Mpi) exec_launcher(arguments);
+  return run_on_local_ranks(arguments, experiment);
 }
 
-// How long ranks wait for each other. A spec that cannot be read is rank 0's to complain of.
-std::chrono::milliseconds start_limit(const SpecArguments& arguments) {
-  RunSpec run;
+// Null for a spec that cannot be read: that is rank 0's to complain of.
+std::shared_ptr<const Experiment> try_to_read(const SpecArguments& arguments) {
   try {
-    run = Experiment(arguments.spec, arguments.sets).base().run;
+    return read_spec(arguments, nullptr);
   } catch (const std::exception&) {
+    return nullptr;
   }
-  return std::chrono::ceil<std::chrono::milliseconds>(run.start_limit);
+}
+
+// How long ranks wait for each other.
+std::chrono::milliseconds start_limit(const Experiment* experiment) {
+  const auto limit =
+      experiment != nullptr ? experiment->base().run.start_limit : RunSpec{}.start_limit;
+  return std::chrono::ceil<std::chrono::milliseconds>(limit);
 }
 
 std::string variable(const char* name) {
@@ -287,8 +309,9 @@ int run_spec(const RunArguments& arguments) {
   if (arguments.timeline && arguments.out.empty())
     throw InputError("--timeline", "has nowhere to go; allowed: together with --out DIR");
   if (!MpiJob::launched()) return start_ranks(arguments);
-  MpiJob job(start_limit(arguments.spec));
-  return JobMember(arguments, job).run();
+  auto experiment = try_to_read(arguments.spec);
+  MpiJob job(start_limit(experiment.get()));
+  return JobMember(arguments, job, std::move(experiment)).run();
 }
 
 int run_local_rank(const LocalRankArguments& arguments) {

@@ -22,18 +22,20 @@ std::chrono::milliseconds up_to_milliseconds(Time time) {
 
 }  // namespace
 
-RunDirector::RunDirector(const RunArguments& arguments, std::vector<std::string> hosts)
+RunDirector::RunDirector(const RunArguments& arguments,
+                         std::shared_ptr<const Experiment> experiment,
+                         std::vector<std::string> hosts)
     : arguments_(arguments),
-      experiment_(arguments.spec.spec, arguments.spec.sets),
+      experiment_(std::move(experiment)),
       hosts_(std::move(hosts)),
-      backend_(arguments.backend.value_or(experiment_.base().run.backend)),
-      run_(experiment_, options()) {}
+      backend_(arguments.backend.value_or(experiment_->base().run.backend)),
+      run_(*experiment_, options()) {}
 
 RealRunOptions RunDirector::options() {
   RealRunOptions options;
   options.hosts = hosts_;
   options.backend = backend_;
-  options.on_loss = arguments_.on_loss.value_or(experiment_.base().run.on_loss);
+  options.on_loss = arguments_.on_loss.value_or(experiment_->base().run.on_loss);
   options.verify = arguments_.verify;
   options.timeline = arguments_.timeline;
   options.stop = &stop_requested();
@@ -46,7 +48,7 @@ RealRunOptions RunDirector::options() {
 }
 
 void RunDirector::start_server() {
-  const auto& spec = experiment_.base().run;
+  const auto& spec = experiment_->base().run;
   JobServer::Options options;
   options.listen = spec.listen.empty() ? listen_address(hosts_) : spec.listen;
   options.ranks = static_cast<std::uint32_t>(hosts_.size());
@@ -122,7 +124,7 @@ void RunDirector::print_rows(const RealRunReport& report) const {
   for (const auto& rows : report.cells) all.insert(all.end(), rows.begin(), rows.end());
   if (arguments_.json) return fmt::print("{}", runs_json(all));
   for (std::size_t cell = 0; cell < report.cells.size(); ++cell) {
-    const auto settings = experiment_.axes().settings(cell);
+    const auto settings = experiment_->axes().settings(cell);
     if (!settings.empty()) fmt::print("{}{}\n", cell == 0 ? "" : "\n", shown(settings));
     fmt::print("{}", row_table(report.cells[cell]));
   }

@@ -4,6 +4,7 @@
 // the first serves, or, with ranks that are processes of their own, on the same.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -24,7 +25,8 @@ inline constexpr const char* kOverWithoutLost = "the job is over, without the ra
 class RunDirector {
  public:
   // Checks everything. `arguments` outlives this. Throws as RealRun does.
-  RunDirector(const RunArguments& arguments, std::vector<std::string> hosts);
+  RunDirector(const RunArguments& arguments, std::shared_ptr<const Experiment> experiment,
+              std::vector<std::string> hosts);
 
   [[nodiscard]] BackendKind backend() const { return backend_; }
   // Nothing is left to run: direct() needs no server.
@@ -46,7 +48,7 @@ class RunDirector {
   void print_rows(const RealRunReport& report) const;
 
   const RunArguments& arguments_;
-  Experiment experiment_;
+  std::shared_ptr<const Experiment> experiment_;
   std::vector<std::string> hosts_;
   BackendKind backend_;
   ProgressDisplay display_{"runs"};

@@ -24,6 +24,23 @@ void check_policy(const PolicyChoice& choice, std::size_t number) {
                   "endpoint_bandwidth is simulated only: a real run moves what its transport can");
 }
 
+void check_training(const Cell& cell, BackendKind backend) {
+  if (backend == BackendKind::Nccl)
+    throw InputError("/workload/training",
+                     "the nccl backend emulates steps and does not train; allowed with training: "
+                     "the mpi backend");
+  if (cell.training.tune)
+    throw InputError("/measure/tune",
+                     "is simulated only; allowed in a real run: the learning_rate and momentum "
+                     "that a simulation chose, in workload.training");
+  const auto bytes = static_cast<double>(sizeof(float) * cell.training.parameters);
+  if (cell.workload.payload < bytes)
+    throw InputError("/workload/payload",
+                     fmt::format("found {}; allowed in a real run with training: the model's {}, "
+                                 "or more",
+                                 format_bytes(cell.workload.payload), format_bytes(bytes)));
+}
+
 }  // namespace
 
 RunSpec read_run(const SpecNode& node) {
@@ -41,9 +58,14 @@ RunSpec read_run(const SpecNode& node) {
   return run;
 }
 
-void check_runnable(const Cell& cell) {
+void check_runnable(const Cell& cell, BackendKind backend) {
   constexpr double kMostBytes = 4.0 * INT32_MAX;  // counts of fp32 entries in MPI and NCCL
   for (std::size_t i = 0; i < cell.policies.size(); ++i) check_policy(cell.policies[i], i);
+  if (cell.training.plan) check_training(cell, backend);
+  if (cell.stop.loss)
+    throw InputError("/stop/loss",
+                     "is simulated only: a real run evaluates the loss when it is over, so as to "
+                     "disturb nothing; allowed: steps_per_worker, total_steps, seconds");
   if (!cell.link_stragglers.empty())
     throw InputError("/stragglers",
                      "slow links are simulated only: a real run has the links that "

@@ -16,6 +16,7 @@
 #include "sim/progress.h"
 #include "sim/statistics.h"
 #include "sim/transfer_plan.h"
+#include "sim/virtual_training.h"
 
 namespace cohort {
 namespace {
@@ -72,6 +73,7 @@ class Measured {
     if (scenario_.options.has("inter_intra"))
       row.inter_intra = uses_inter_intra(scenario_.options, topology_);
     row.communicators_created = record_.communicators.misses;
+    row.learning = record_.learning;
     return row;
   }
 
@@ -132,12 +134,13 @@ class Measured {
     FairShare network;
     TransferPlanner planner(scenario_.cluster, topology_, link_options(scenario_.options), network);
     TransferPlan plan;
+    const double payload = scenario_.workload.payload * payload_factor(scenario_);
     for (const auto& sync : record_.syncs) {
       if (!counts(sync)) continue;
       const auto members = members_of(sync);
       const auto blocked = static_cast<std::size_t>(std::ranges::count(
           members, Role::Blocking, [](const PackedMember& member) { return member.role(); }));
-      planner.plan(sync.kind, members, scenario_.workload.payload, plan);
+      planner.plan(sync.kind, members, payload, plan);
       Time fixed{};
       for (const auto& stage : plan.stages) fixed += stage.latency;
       statistics.synchronised(members.size(), blocked, fixed, plan.inter_node_bytes,
@@ -227,6 +230,8 @@ RunSetup setup_of(const Scenario& scenario) {
   setup.base = base_times(scenario);
   setup.stragglers = scenario.stragglers;
   setup.entries = static_cast<std::uint64_t>(std::ceil(scenario.workload.payload / sizeof(float)));
+  setup.entries *= static_cast<std::uint64_t>(payload_factor(scenario));
+  setup.training = scenario.training;
   setup.steps_per_worker = scenario.stop.steps_per_worker;
   setup.total_steps = scenario.stop.total_steps;
   setup.seconds = scenario.stop.seconds;

@@ -20,7 +20,9 @@
 #include "experiments/told_nodes.h"
 #include "experiments/version.h"
 #include "policies/errors.h"
+#include "runtime/curve_copies.h"
 #include "runtime/mean_check.h"
+#include "training/memory_check.h"
 
 namespace cohort {
 namespace {
@@ -43,12 +45,12 @@ std::string key_text(std::uint64_t key) { return fmt::format("{:016x}", key); }
 
 }  // namespace
 
-RanksNeeded ranks_needed(const Experiment& experiment) {
+RanksNeeded ranks_needed(const Experiment& experiment, BackendKind backend) {
   RanksNeeded needed;
   for (std::uint64_t number = 0; number < experiment.axes().cells(); ++number) {
     const Cell cell = experiment.cell(number);
     try {
-      check_runnable(cell);
+      check_runnable(cell, backend);
     } catch (const InputError& error) {
       throw InputError(experiment.file().string() + ": " + error.where(), error.complaint());
     }
@@ -64,9 +66,14 @@ RanksNeeded ranks_needed(const Experiment& experiment) {
   return needed;
 }
 
+std::shared_ptr<const TrainingPlan> training_plan(const Experiment& experiment,
+                                                  std::uint32_t number) {
+  return experiment.cell(number).training.plan;
+}
+
 struct RealRun::State {
   State(const Experiment& spec, RealRunOptions given)
-      : experiment(spec), options(std::move(given)), needed(ranks_needed(spec)) {
+      : experiment(spec), options(std::move(given)), needed(ranks_needed(spec, options.backend)) {
     check_ranks();
     layout = lay_out(options.hosts, needed.servers);
     told = tell_nodes(experiment, layout);
@@ -76,6 +83,7 @@ struct RealRun::State {
     if (!warning.empty()) told.warnings.push_back(warning);
     if (options.warn)
       for (const auto& line : told.warnings) options.warn(line);
+    check_memory(static_cast<double>(here));
     plan = plan_rows(experiment, Cells::All,
                      fmt::format("real {} {}", name_of(options.backend), told.circumstances));
     cpu.resize(options.hosts.size());
@@ -93,6 +101,18 @@ struct RealRun::State {
                      fmt::format("found {}; allowed: {}, for {} workers and {} servers of {}",
                                  options.hosts.size(), needed.total(), needed.workers,
                                  needed.servers, experiment.file().string()));
+  }
+
+  // Of this host, with so many ranks: each may hold a few buffers of what is averaged, and a copy
+  // of the model for each point of the learning curve.
+  void check_memory(double ranks) const {
+    constexpr double kBuffers = 5;
+    for (std::uint64_t number = 0; number < experiment.axes().cells(); ++number) {
+      const Cell cell = experiment.cell(number);
+      if (!cell.training.plan) continue;
+      const auto model = static_cast<double>(sizeof(float) * cell.training.parameters);
+      require_memory(ranks * (kBuffers * cell.workload.payload + CurveCopies::kMostTicks * model));
+    }
   }
 
   // The row's own rank list: workers, then as many servers as its policy has.
@@ -118,6 +138,7 @@ struct RealRun::State {
   bool run_one(const PlannedRow& row, const CarryOut& carry_out, RealRunReport& report) {
     const auto scenario = scenario_of(row);
     auto setup = setup_of(scenario);
+    setup.plan = static_cast<std::uint32_t>(row.cell);
     setup.verify = options.verify;
     setup.on_loss = options.on_loss;
     const auto ranks = ranks_of(setup);
