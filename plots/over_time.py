@@ -14,6 +14,7 @@ QUANTITIES = {  # quantity of the curve: (file name, title of the axis, logarith
 }
 POINTS_SHOWN = 30  # of accuracy, in percent: the first steps fall below the axis
 MARKERS = 8
+LONGEST = 3  # times the median line: where a panel ends, so that one slow label does not squeeze the others
 TICKS = {12: (1.0, 1.5, 2.0, 3.0, 5.0, 7.0), 200: (1.0, 2.0, 5.0), float("inf"): (1.0,)}  # by the most that the axis spans
 
 
@@ -46,20 +47,27 @@ def plain_log(axes):
     axes.yaxis.set_minor_formatter(NullFormatter())
 
 
-def draw_panels(results, shown, all_axes, quantity):
-    """Draws all panels; returns the labels that no panel could show."""
+def draw_panel(axes, rows, quantity, looks):
+    """Returns the labels it shows, and whether all of every line."""
     _, _, log, factor = QUANTITIES[quantity]
-    looks, hidden = style.looks(results.rows), set(results.labels)
-    for axes, (title, rows) in zip(all_axes, shown):
-        for label in results.labels:
-            band = curves.band(rows, label, quantity)
-            if band is not None and draw_line(axes, band, looks[label], label, log, factor):
-                hidden.discard(label)
+    bands = {label: curves.band(rows, label, quantity) for label in looks}
+    shown = [label for label, band in bands.items() if band and draw_line(axes, band, looks[label], label, log, factor)]
+    ends = [bands[label].seconds[-1] for label in shown]
+    right = min(max(ends), LONGEST * float(numpy.median(ends))) if ends else 1.0
+    axes.set_xlim(0, 1.02 * right)
+    return shown, not ends or right == max(ends)
+
+
+def draw_panels(results, panels, all_axes, quantity):
+    """Draws all panels; returns the labels that no panel could show, and whether all lines are there to their ends."""
+    looks, shown, whole = style.looks(results.rows), set(), True
+    for axes, (title, rows) in zip(all_axes, panels):
+        here, uncut = draw_panel(axes, rows, quantity, looks)
+        shown, whole = shown | set(here), whole and uncut
         axes.set_xlabel(f"{results.clock} time (s)")
-        axes.set_xlim(left=0)
         if title:
             axes.set_title(title, fontsize=8)
-    return [label for label in results.labels if label in hidden]
+    return [label for label in results.labels if label not in shown], whole
 
 
 def legend_axes(all_axes):
@@ -71,7 +79,7 @@ def draw(results, quantity):
     _, title, log, _ = QUANTITIES[quantity]
     shown = cells(results)
     fig, all_axes = style.figure(6.4 if len(shown) == 1 else 1.6 + 2.9 * len(shown), 4.2, len(shown), sharey=True)
-    hidden = draw_panels(results, shown, all_axes[0], quantity)
+    hidden, whole = draw_panels(results, shown, all_axes[0], quantity)
     first = all_axes[0][0]
     first.set_ylabel(title)
     if log:
@@ -82,15 +90,16 @@ def draw(results, quantity):
         for axes in all_axes[0]:
             axes.axhline(results.target_loss, color="#333333", linestyle=(0, (1, 2)), linewidth=1.0)
     lines = style.legend_below(fig, legend_axes(all_axes[0]), 4 if len(shown) == 1 else 6)
-    return style.finish(fig, caption(results, quantity, hidden), lines)
+    return style.finish(fig, caption(results, quantity, hidden, whole), lines)
 
 
-def caption(results, quantity, hidden):
+def caption(results, quantity, hidden, whole):
     seeds = results.rows["seed"].nunique()
     bands = "lines: mean over seeds until the first of them ends, bands: their range" if seeds > 1 else ""
     target = f"dotted: target loss {results.target_loss:g}" if quantity == "loss" and results.target_loss else ""
     zero = f"0 throughout: {', '.join(hidden)}" if hidden and quantity == "consensus_distance" else ""
-    return style.sources(results, bands, target, zero, cells_shown(results))
+    cut = "" if whole else f"lines longer than {LONGEST} times the median are cut"
+    return style.sources(results, bands, target, zero, cut, cells_shown(results))
 
 
 def figures(results):

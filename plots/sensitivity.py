@@ -18,11 +18,11 @@ NEEDED = ["learning_rate", "momentum", "worker_steps", "loss"]
 
 @dataclass
 class Tried:
-    """The best candidate at one learning rate. `loss` is None where it diverged; `whole`: it ran for the whole budget."""
+    """The best candidate at one learning rate. `loss` is None where it diverged; `longest`: no other ran for more steps."""
 
     rate: float
     loss: object
-    whole: bool
+    longest: bool
     chosen: bool
 
 
@@ -52,7 +52,7 @@ def tried(rows, label):
     if known.empty:
         return []
     row = known.iloc[0]
-    longest = max(one["worker_steps"] for one in candidates(row))
+    most = max(one["worker_steps"] for one in candidates(row))
     by_rate = {}
     for one in candidates(row):  # the one that ran longest, then of the lowest loss
         rank = (not is_chosen(one, row), -one["worker_steps"], one["loss"] is None, one["loss"])
@@ -60,7 +60,7 @@ def tried(rows, label):
         if known is None or rank < known[0]:
             by_rate[one["learning_rate"]] = (rank, one)
     best = [by_rate[rate][1] for rate in sorted(by_rate)]
-    return [Tried(one["learning_rate"], one["loss"], one["worker_steps"] == longest, is_chosen(one, row)) for one in best]
+    return [Tried(one["learning_rate"], one["loss"], one["worker_steps"] == most, is_chosen(one, row)) for one in best]
 
 
 def draw_line(axes, found, look, ceiling, name):
@@ -69,8 +69,8 @@ def draw_line(axes, found, look, ceiling, name):
     fine = [one for one in found if one.loss is not None and one.loss <= ceiling]
     axes.plot([one.rate for one in fine], [one.loss for one in fine], color=colour, linestyle=line, linewidth=1.1, label=name,
               marker=marker, markersize=4.5, markerfacecolor="white", zorder=3)
-    whole = [one for one in fine if one.whole]
-    axes.plot([one.rate for one in whole], [one.loss for one in whole], color=colour, linestyle="", marker=marker, markersize=4.5,
+    longest = [one for one in fine if one.longest]
+    axes.plot([one.rate for one in longest], [one.loss for one in longest], color=colour, linestyle="", marker=marker, markersize=4.5,
               zorder=4)
     worse = [one.rate for one in found if one not in fine]
     (crosses,) = axes.plot(worse, [ceiling] * len(worse), color=colour, linestyle="", marker="x", clip_on=False, zorder=5)
@@ -113,7 +113,7 @@ def figures(results):
 
 
 def caption(results):
-    notes = ["ringed: the rate chosen", "hollow: dropped before the whole budget, so after fewer steps",
+    notes = ["ringed: the rate chosen", "filled: the longest trials, hollow: dropped after fewer steps",
              "crosses at the upper edge: diverged or above it"]
     if len({one["momentum"] for row in results.rows["tuning"].dropna() for one in row}) > 1:
         notes.append("at each rate the best momentum")

@@ -217,6 +217,18 @@ def test_a_distance_of_zero_is_told_and_not_drawn_on_a_logarithmic_axis(tmp_path
     assert [text.get_text() for text in fig.legends[0].get_texts()] == ["ad-psgd", "smart"]
 
 
+def test_one_long_line_is_cut_and_the_caption_says_so(tmp_path):
+    def linger(row):
+        if row["policy"] == "ad-psgd":
+            row["curve"]["seconds"] = [9 * second for second in row["curve"]["seconds"]]
+
+    results = read_results(training.change(training.write(tmp_path / "r", {}), linger))
+    (_, fig), *_ = over_time.figures(results)
+    ends = sorted(line.get_xdata()[-1] for line in fig.axes[0].lines if len(line.get_xdata()) > 2)
+    assert fig.axes[0].get_xlim()[1] == pytest.approx(1.02 * 3 * ends[1])
+    assert "lines longer than 3 times the median are cut" in words_in(fig)[-1]
+
+
 def test_a_damaged_curve_ends_with_code_2_and_one_message(tmp_path):
     folder = training.change(training.write(tmp_path / "r", {}), lambda row: row["curve"]["loss"].pop())
     done = plot(folder, "--format", "png")
@@ -227,7 +239,7 @@ def test_a_damaged_curve_ends_with_code_2_and_one_message(tmp_path):
 def test_the_chosen_rate_is_ringed_and_a_diverged_one_is_at_the_edge(tmp_path):
     results = read_results(training.write(tmp_path / "r", {}, policies=("smart",)))
     found = sensitivity.tried(results.rows, "smart")
-    assert [(one.rate, one.loss, one.whole, one.chosen) for one in found] == [
+    assert [(one.rate, one.loss, one.longest, one.chosen) for one in found] == [
         (0.05, 0.35, False, False), (0.1, 0.4, True, True), (0.2, None, False, False)]
     ((_, fig),) = sensitivity.figures(results)
     lines = fig.axes[0].lines
