@@ -58,12 +58,14 @@ class MemberLists {
     }
     const auto cell = free_;
     free_ = cells_[cell].next;
+    if (free_ != kEnd) expect(free_);
     cells_[cell].worker = index(member.worker);
     cells_[cell].next = head;
     cells_[cell].role = member.role;
     return cell;
   }
   [[nodiscard]] const Cell& at(std::uint32_t cell) const { return cells_[cell]; }
+  void expect(std::uint32_t cell) const { prefetch(&cells_[cell]); }
   // Returns the cell after it.
   std::uint32_t pop(std::uint32_t cell) {
     const auto next = cells_[cell].next;
@@ -301,9 +303,16 @@ void CheckedPolicy::step(const Event& event, Actions& out) {
   state.in_step = false;
 }
 
-void CheckedPolicy::expect(WorkerId worker, bool next) const {
-  if (!next) prefetch(&state_->participants[index(worker)]);
-  state_->policy->expect(worker, next);
+void CheckedPolicy::expect(WorkerId worker, unsigned step) const {
+  if (step == 0) prefetch(&state_->participants[index(worker)]);
+  state_->policy->expect(worker, step);
+}
+
+void CheckedPolicy::expect_end(SyncId sync, unsigned step) const {
+  if (step == 0) state_->live.expect(sync);
+  if (step == 1)
+    if (const auto* head = state_->live.find(sync)) state_->members.expect(*head);
+  state_->policy->expect_end(sync, step);
 }
 
 std::uint32_t CheckedPolicy::waiting() const {

@@ -30,7 +30,8 @@ class CheckedPolicy final : public Policy {
   ~CheckedPolicy() override;
 
   void step(const Event& event, Actions& out) override;
-  void expect(WorkerId worker, bool next) const override;
+  void expect(WorkerId worker, unsigned step) const override;
+  void expect_end(SyncId sync, unsigned step) const override;
 
   // Workers that are ready and in no live synchronisation; when the driver has no event left to
   // deliver, any such worker is starved (P3).

@@ -68,10 +68,25 @@ void GroupBuffer::remove(WorkerId worker, Actions& out) {
   }
 }
 
-void GroupBuffer::expect(WorkerId worker, bool next) const {
+// The FIFO, its head, the head's group, its first seat.
+void GroupBuffer::expect(WorkerId worker, unsigned step) const {
   const auto& queue = queues_[index(worker)];
-  if (!next) return prefetch(&queue);
-  if (!empty(worker)) prefetch(&seats_[queue.head]);
+  if (step == 0) return prefetch(&queue);
+  if (empty(worker)) return;
+  const auto& seat = seats_[queue.head];
+  if (step == 1) return prefetch(&seat);
+  expect_group(seat.group, step > 2);
+}
+
+// The place in the table, the group, its first seat.
+void GroupBuffer::expect_end(SyncId sync, unsigned step) const {
+  if (step == 0) return live_.expect(sync);
+  if (const auto* group = live_.find(sync)) expect_group(*group, step > 1);
+}
+
+void GroupBuffer::expect_group(std::uint32_t group, bool near) const {
+  if (!near) return prefetch(&groups_[group]);
+  if (groups_[group].first_seat != kNone) prefetch(&seats_[groups_[group].first_seat]);
 }
 
 // Takes the seat of a removed worker out of its group.
@@ -142,6 +157,7 @@ std::uint32_t GroupBuffer::take_seat() {
   }
   const auto seat = free_seat_;
   free_seat_ = seats_[seat].next_in_group;
+  if (free_seat_ != kNone) prefetch(&seats_[free_seat_]);
   return seat;
 }
 

@@ -40,8 +40,9 @@ class GroupBuffer {
   // now, but a live one waits for its done or failed.
   void remove(WorkerId worker, Actions& out);
 
-  // Prefetches the FIFO of `worker`, or, once that is near, its head.
-  void expect(WorkerId worker, bool next) const;
+  // As in policies/policy.h.
+  void expect(WorkerId worker, unsigned step) const;
+  void expect_end(SyncId sync, unsigned step) const;
 
   [[nodiscard]] bool empty(WorkerId worker) const {
     return queues_[index(worker)].head >= kRemoved;
@@ -72,6 +73,7 @@ class GroupBuffer {
     bool live = false;
   };
 
+  void expect_group(std::uint32_t group, bool near) const;
   [[nodiscard]] std::uint32_t take_seat();
   [[nodiscard]] std::uint32_t take_group();
   [[nodiscard]] std::uint32_t end_of(SyncId sync);

@@ -190,12 +190,17 @@ class Policy {
   // Takes one event and appends the answer to `out`, which the caller has cleared.
   virtual void step(const Event& event, Actions& out) = 0;
 
-  // A hint that a driver of very many workers may give, once or twice: an event of `worker` is
-  // near; with `next`, very near. The policy may prefetch what it holds of the worker; nothing that
-  // can be seen changes.
-  virtual void expect(WorkerId worker, bool next) const {
+  // A hint that a driver of very many workers may give: an event of `worker` is near. Given several
+  // times as it comes nearer, with step 0, 1, 2, ..., since what is near tells where the next thing
+  // is. The policy may prefetch what it holds of the worker; nothing that can be seen changes.
+  virtual void expect(WorkerId worker, unsigned step) const {
     static_cast<void>(worker);
-    static_cast<void>(next);
+    static_cast<void>(step);
+  }
+  // The same for the end of a live synchronisation.
+  virtual void expect_end(SyncId sync, unsigned step) const {
+    static_cast<void>(sync);
+    static_cast<void>(step);
   }
 };
 

@@ -4,6 +4,11 @@
 
 namespace cohort {
 
-inline void prefetch(const void* address) { __builtin_prefetch(address); }
+inline void prefetch(const void* address) {
+  __builtin_prefetch(address);
+  // Without it gcc takes a function that only prefetches for one without effect and drops its
+  // calls.
+  asm volatile("");
+}
 
 }  // namespace cohort

@@ -61,12 +61,13 @@ class Smart final : public Policy {
     note_idle(out);
   }
 
-  void expect(WorkerId worker, bool next) const override {
-    buffer_.expect(worker, next);
-    if (next) return;
+  void expect(WorkerId worker, unsigned step) const override {
+    buffer_.expect(worker, step);
+    if (step > 0) return;
     prefetch(&requests_[index(worker)]);
     idle_.expect(worker);
   }
+  void expect_end(SyncId sync, unsigned step) const override { buffer_.expect_end(sync, step); }
 
  private:
   void request(WorkerId worker, Actions& out) {

@@ -1,13 +1,21 @@
-// The simulator's one event queue: a 4-ary heap of slots ordered by (time, seeded tie key, slot).
+// The simulator's one event queue: slots ordered by (time, seeded tie key, slot).
 //
-// A slot is a place for one pending event: each worker has one, each live synchronisation, timer and link straggler has one. So
-// the queue carries no payload, an event can be moved or cancelled in O(log n), and nothing is allocated once warm. The tie key
-// makes the order of one instant's events random but reproducible; the slot number only decides between equal keys.
+// A slot is a place for one pending event: each worker has one, each live synchronisation, timer
+// and link straggler has one. So the queue carries no payload, an event can be moved or cancelled,
+// and nothing is allocated once warm. The tie key makes the order of one instant's events random
+// but reproducible; the slot number only decides between equal keys.
+//
+// The next events stand sorted in front, where a driver can see them come; the rest is a radix heap
+// ([Ahuja 1990]): one bucket for each place and value of the highest digit in which a key differs
+// from base_, a key that none of them is below. When the front runs low, the lowest bucket moves
+// into it, or, when that holds many, into lower buckets. So an event moves a few times through runs
+// of memory, whereas in a heap ordered by comparisons each one walks the whole depth.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <new>
+#include <optional>
 #include <vector>
 
 #include "policies/synchronisation.h"
@@ -16,159 +24,128 @@ namespace cohort {
 
 enum class Slot : std::uint32_t {};
 
-// Memory that begins at a cache line.
-template <typename T>
-struct CacheLineAllocator {
-  using value_type = T;
-  static constexpr std::align_val_t kLine{64};
-
-  T* allocate(std::size_t count) { return static_cast<T*>(::operator new(count * sizeof(T), kLine)); }
-  void deallocate(T* memory, std::size_t) { ::operator delete(memory, kLine); }
-  bool operator==(const CacheLineAllocator&) const = default;
-};
-
 class EventQueue {
  public:
   struct Entry {
     Time at{};
     Slot slot{};
   };
+  // Of how many events to come peek() knows at least, if there are as many.
+  static constexpr std::uint32_t kInSight = 16;
 
-  // Room for `events` pending events at once, so that exactly their memory is taken.
-  void reserve(std::uint32_t events) { heap_.reserve((kRoot + events + kArity - 1) / kArity * kArity); }
+  // Room for `events` pending events at once, so that hardly more than their memory is taken.
+  void reserve(std::uint32_t events);
   // Slots 0..slots-1 may be scheduled. Only grows.
   void grow(std::uint32_t slots) {
-    if (slots > position_.capacity()) position_.reserve(slots + slots / 2);  // doubling would take more
-    position_.resize(slots, kNone);
+    if (slots > place_.capacity()) place_.reserve(slots + slots / 2);  // doubling would take more
+    place_.resize(slots, kNone);
   }
-  [[nodiscard]] std::uint32_t slots() const { return static_cast<std::uint32_t>(position_.size()); }
+  [[nodiscard]] std::uint32_t slots() const { return static_cast<std::uint32_t>(place_.size()); }
 
-  // Schedules the slot's event, or moves it when it is pending.
+  // Schedules the slot's event, or moves it when it is pending. Fast unless the event is to come
+  // before one that was taken.
   void schedule(Slot slot, Time at, std::uint32_t tie) {
-    const Node node{at.count(), (static_cast<std::uint64_t>(tie) << 32) | number(slot)};
-    if (position_[number(slot)] == kNone && vacant_) {
-      vacant_ = false;
-      return sift_down(kRoot, node);
-    }
-    fill_vacancy();
-    const std::uint32_t where = position_[number(slot)];
-    if (where == kNone) {
-      if (end_ == heap_.size()) heap_.resize(end_ + kArity, kNever);
-      sift_up(end_++, node);
-    } else if (node < heap_[where]) {
-      sift_up(where, node);
-    } else {
-      sift_down(where, node);
-    }
+    if (pending(slot)) remove(slot);
+    const auto low = (static_cast<std::uint64_t>(tie) << 32) | number(slot);
+    insert((static_cast<Key>(at.count()) << 64) | low);
   }
   // Does nothing when the slot has no pending event.
   void cancel(Slot slot) {
-    fill_vacancy();
-    const std::uint32_t where = position_[number(slot)];
-    if (where == kNone) return;
-    position_[number(slot)] = kNone;
-    const Node last = take_last();
-    if (where == end_) return;
-    if (where > kRoot && last < heap_[parent_of(where)]) {
-      sift_up(where, last);
-    } else {
-      sift_down(where, last);
-    }
+    if (pending(slot)) remove(slot);
   }
-  [[nodiscard]] bool pending(Slot slot) const { return position_[number(slot)] != kNone; }
-  [[nodiscard]] bool empty() const { return size() == 0; }
-  [[nodiscard]] std::uint32_t size() const { return end_ - kRoot - (vacant_ ? 1 : 0); }
+  [[nodiscard]] bool pending(Slot slot) const { return place_[number(slot)] != kNone; }
+  [[nodiscard]] bool empty() const { return front_size_ == 0; }
+  [[nodiscard]] std::uint32_t size() const { return front_size_ + far_; }
 
   // The earliest event; the queue is not empty.
-  [[nodiscard]] Entry top() {
-    fill_vacancy();
-    return {Time{heap_[kRoot].at}, heap_[kRoot].slot()};
-  }
-  // After a pop: calls visit(depth, slot) for the events that come next to the top, nearest first. One that was at `depth` has
-  // on average 4^depth / 2 events before it, and is met about once at each depth.
-  template <class Visit>
-  void for_each_rising(std::uint32_t depths, Visit visit) const {
-    std::uint32_t where = kRoot;
-    for (std::uint32_t depth = 1; depth <= depths && first_child(where) < end_; ++depth) {
-      where = least_of_four(first_child(where));
-      visit(depth, heap_[where].slot());
-    }
-  }
+  [[nodiscard]] Entry top() const { return entry(in_front(0)); }
   Entry pop() {
     const Entry first = top();
-    position_[number(first.slot)] = kNone;
-    vacant_ = true;
+    place_[number(first.slot)] = kNone;
+    ++front_begin_;
+    --front_size_;
+    if (front_size_ < kInSight && far_ > 0) refill();
     return first;
+  }
+  // The slot of the event that `events` others come before, if the queue knows it yet.
+  [[nodiscard]] std::optional<Slot> peek(std::uint32_t events) const {
+    if (events >= front_size_) return std::nullopt;
+    return entry(in_front(events)).slot;
   }
 
  private:
-  static constexpr std::uint32_t kNone = 0xFFFFFFFF;
-  static constexpr std::uint32_t kArity = 4;
-  static constexpr std::uint32_t kRoot = kArity - 1;  // so that the four children of one event share a cache line
+  // Time, tie key and slot, in 64, 32 and 32 bits. Times are not negative.
+  __extension__ using Key = unsigned __int128;
 
-  struct Node {
-    std::int64_t at;
-    std::uint64_t tie_and_slot;
+  static constexpr std::uint32_t kFront = 64;  // a power of two
+  static constexpr std::uint32_t kFew = 32;    // as many from one bucket go to the front at once
+  static constexpr std::uint32_t kDigitBits = 6, kDigits = (128 + kDigitBits - 1) / kDigitBits;
+  static constexpr std::uint32_t kValues = 1U << kDigitBits;
+  static constexpr std::uint32_t kChunk = 16;
+  static constexpr std::uint32_t kNone = 0xFFFFFFFF, kInFront = 0xFFFFFFFE;
+  static_assert(kInSight + kFew <= kFront);
 
-    [[nodiscard]] Slot slot() const { return Slot{static_cast<std::uint32_t>(tie_and_slot)}; }
-    // As one number, so that the comparison has no branch to mispredict; times are not negative.
-    bool operator<(const Node& other) const { return key() < other.key(); }
-
-   private:
-    __extension__ using Key = unsigned __int128;
-    [[nodiscard]] Key key() const { return (static_cast<Key>(at) << 64) | tie_and_slot; }
+  using Chunk = std::array<Key, kChunk>;
+  struct Bucket {
+    std::uint32_t chunk = kNone;  // the last; all but it are full
+    std::uint32_t size = 0;       // keys
   };
-  void fill_vacancy() {
-    if (!vacant_) return;
-    vacant_ = false;
-    const Node last = take_last();
-    if (end_ > kRoot) sift_down(kRoot, last);
-  }
-  Node take_last() {
-    const Node last = heap_[--end_];
-    heap_[end_] = kNever;
-    return last;
-  }
-  static std::uint32_t first_child(std::uint32_t where) { return (where - kRoot + 1) * kArity; }
-  static std::uint32_t parent_of(std::uint32_t where) { return where / kArity - 1 + kRoot; }
+
   static std::uint32_t number(Slot slot) { return static_cast<std::uint32_t>(slot); }
-
-  void put(std::uint32_t where, const Node& node) {
-    heap_[where] = node;
-    position_[number(node.slot())] = where;
+  static std::uint32_t slot_of(Key key) { return static_cast<std::uint32_t>(key); }
+  static Entry entry(Key key) {
+    return {Time{static_cast<std::int64_t>(key >> 64)}, Slot{slot_of(key)}};
   }
-  void sift_up(std::uint32_t where, const Node& node) {
-    while (where > kRoot) {
-      const std::uint32_t parent = parent_of(where);
-      if (!(node < heap_[parent])) break;
-      put(where, heap_[parent]);
-      where = parent;
+  [[nodiscard]] const Key& in_front(std::uint32_t i) const {
+    return front_[(front_begin_ + i) % kFront];
+  }
+  [[nodiscard]] Key& in_front(std::uint32_t i) { return front_[(front_begin_ + i) % kFront]; }
+  [[nodiscard]] const Key& last_in_front() const { return in_front(front_size_ - 1); }
+
+  // The front is never empty while a bucket is not.
+  void insert(Key key) {
+    const bool full = front_size_ == kFront;
+    if ((full || far_ > 0) && key > last_in_front()) return put_far(key);
+    if (full) {
+      --front_size_;
+      put_far(in_front(front_size_));
     }
-    put(where, node);
+    insert_in_front(key);
   }
-  // Two pairs, then the better of both: short dependencies.
-  [[nodiscard]] std::uint32_t least_of_four(std::uint32_t first) const {
-    const std::uint32_t left = first + (heap_[first + 1] < heap_[first] ? 1 : 0);
-    const std::uint32_t right = first + 2 + (heap_[first + 3] < heap_[first + 2] ? 1 : 0);
-    return heap_[right] < heap_[left] ? right : left;
+  void insert_in_front(Key key) {
+    std::uint32_t i = front_size_++;
+    for (; i > 0 && key < in_front(i - 1); --i) in_front(i) = in_front(i - 1);
+    in_front(i) = key;
+    place_[slot_of(key)] = kInFront;
   }
-  void sift_down(std::uint32_t where, const Node& node) {
-    for (std::uint32_t first; (first = first_child(where)) < end_;) {
-      const std::uint32_t least = least_of_four(first);
-      if (!(heap_[least] < node)) break;
-      put(where, heap_[least]);
-      where = least;
-    }
-    put(where, node);
+  void put_far(Key key) {
+    if (far_ == 0 || key <= base_) [[unlikely]]
+      move_base();
+    put_in_bucket(key);
   }
+  void put_in_bucket(Key key);
+  [[nodiscard]] std::uint32_t bucket_of(Key key) const;
+  void remove(Slot slot);
+  Key take_last(std::uint32_t bucket);
+  void refill();
+  void move_base();
+  [[nodiscard]] Key lowest_key(std::uint32_t bucket) const;
+  [[nodiscard]] std::uint32_t lowest_bucket() const;
+  [[nodiscard]] std::uint32_t take_chunk(std::uint32_t before);
+  std::uint32_t give_back_chunk(std::uint32_t chunk);
 
-  static constexpr Node kNever{INT64_MAX, UINT64_MAX};
-
-  // From kRoot to end_, then kNever to the end of the last event's siblings at least: a family is always four.
-  std::vector<Node, CacheLineAllocator<Node>> heap_{kArity, kNever, CacheLineAllocator<Node>{}};
-  std::uint32_t end_ = kRoot;
-  bool vacant_ = false;  // the first place is free since the last pop; the next new event takes it
-  std::vector<std::uint32_t> position_;  // of each slot in the heap, or kNone
+  std::array<Key, kFront> front_{};  // a ring, ascending
+  std::uint32_t front_begin_ = 0, front_size_ = 0;
+  std::uint32_t far_ = 0;  // events in buckets
+  Key base_ = 0;
+  std::uint32_t used_digits_ = 0;  // bits: digits with a bucket that is not empty
+  std::array<std::uint64_t, kDigits> used_values_{};  // bits: such buckets of a digit
+  std::array<Bucket, kDigits * kValues> buckets_{};
+  std::vector<Chunk> chunks_;
+  std::vector<std::uint32_t> chunk_before_;  // of each chunk, in its bucket; or next free
+  std::uint32_t free_chunk_ = kNone;
+  std::vector<std::uint32_t>
+      place_;  // of each slot: kNone, kInFront, or chunk * kChunk + place in it
 };
 
 }  // namespace cohort

@@ -194,6 +194,7 @@ std::uint32_t FairShare::take_block(std::uint32_t owner, double weight) {
   const auto taken = free_block_;
   auto& block = blocks_[taken];
   free_block_ = block.next_block;
+  if (free_block_ != kNone) expect(blocks_[free_block_]);
   block.weight = weight;
   block.owner = owner;
   block.next_block = kNone;

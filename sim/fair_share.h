@@ -70,13 +70,15 @@ class FairShare {
     return activities_[static_cast<std::uint32_t>(activity)].rate;
   }
 
-  // Prefetches what remove needs, in two steps.
-  void expect(ActivityIndex activity, bool next) const {
+  // Prefetches what begin and remove need: at step 0 the activity, at step 1 its first loads, at
+  // step 2 their links.
+  void expect(ActivityIndex activity, unsigned step) const {
     const auto& expected = activities_[static_cast<std::uint32_t>(activity)];
-    if (!next) return prefetch(&expected);
-    const auto* block = &blocks_[expected.first_block];
-    prefetch(block);
-    prefetch(block + 1);
+    if (step == 0) return prefetch(&expected);
+    const auto& block = blocks_[expected.first_block];
+    if (step == 1) return expect(block);
+    for (const auto link : block.link)
+      if (link != kNone) prefetch(&links_[link]);
   }
 
   // Bytes held for links and loads, for benchmarks.
@@ -132,6 +134,10 @@ class FairShare {
     bool is_constraint;
   };
 
+  static void expect(const Block& block) {
+    prefetch(&block);
+    prefetch(&block + 1);
+  }
   static constexpr std::uint32_t raw(LinkIndex link) { return static_cast<std::uint32_t>(link); }
   [[nodiscard]] std::uint32_t owner(std::uint32_t incidence) const {
     return blocks_[incidence / kBlock].owner;

@@ -107,32 +107,40 @@ ResultRow Simulation::run() {
   return row;
 }
 
-// Prefetches what the events to come need, in steps, because one piece says where the next one is.
+// Prefetches what the events to come need, in steps, because one thing says where the next one is.
 void Simulation::look_ahead() const {
-  queue_.for_each_rising(4, [this](std::uint32_t depth, Slot slot) {
-    const auto i = static_cast<std::uint32_t>(slot);
-    if (i >= workers_.size()) return expect(depth, extras_[i - workers_.size()]);
-    if (depth == 4) prefetch(&workers_[i]);
-    if (depth % 2 == 0) policy_.expect(WorkerId{i}, depth == 2);
-  });
+  constexpr unsigned kSteps = 5, kBetween = EventQueue::kInSight / kSteps;  // events
+  for (unsigned step = 0; step < kSteps; ++step)
+    if (const auto slot = queue_.peek((kSteps - step) * kBetween)) expect(*slot, step);
 }
 
-void Simulation::expect(std::uint32_t depth, const ExtraSlot& extra) const {
+void Simulation::expect(Slot slot, unsigned step) const {
+  const auto i = static_cast<std::uint32_t>(slot);
+  if (i < workers_.size()) {
+    if (step == 0) prefetch(&workers_[i]);
+    if (step < 4) policy_.expect(WorkerId{i}, step);
+    return;
+  }
+  const ExtraSlot& extra = extras_[i - workers_.size()];
+  if (step == 0) return prefetch(&extra);
+  if (extra.kind == Extra::Sync) expect(syncs_[extra.number], step - 1);
+}
+
+void Simulation::expect(const Sync& sync, unsigned step) const {
   constexpr std::size_t kMost = 16;
-  if (extra.kind != Extra::Sync) return;
-  const Sync& sync = syncs_[extra.number];
-  if (depth == 4) {
+  if (step == 0) {
     prefetch(&sync);
     prefetch(reinterpret_cast<const char*>(&sync) + sizeof(Sync) / 2);
     return;
   }
-  if (depth == 3) return prefetch(sync.members().data());
-  if (sync.phase == Phase::Transfer) network_.expect(sync.transfer, depth == 1);
-  if (sync.members().size() > kMost) return;
+  if (sync.moves) transfers_.expect(sync.transfer, step - 1);
+  if (sync.phase == Phase::Fixed) return;
+  policy_.expect_end(sync.id, step - 1);
+  if (step > 1 || sync.members().size() > kMost) return;
   for (const auto member : sync.members()) {
     if (member.role() == Role::Server) continue;
-    if (depth == 2) prefetch(&workers_[index(member.worker())]);
-    policy_.expect(member.worker(), depth == 1);
+    prefetch(&workers_[index(member.worker())]);
+    policy_.expect(member.worker(), 0);
   }
 }
 

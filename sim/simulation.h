@@ -103,7 +103,8 @@ class Simulation {
   // simulation.cc: the loop
   void prepare();
   void look_ahead() const;
-  void expect(std::uint32_t depth, const ExtraSlot& extra) const;
+  void expect(Slot slot, unsigned step) const;
+  void expect(const Sync& sync, unsigned step) const;
   [[nodiscard]] bool end_instant();
   void dispatch(Slot slot);
   void dispatch_extra(const ExtraSlot& extra, Slot slot);

@@ -225,6 +225,7 @@ Simulation::Sync& Simulation::new_sync() {
   }
   Sync& sync = syncs_[free_syncs_.back()];
   free_syncs_.pop_back();
+  if (!free_syncs_.empty()) expect(syncs_[free_syncs_.back()], 0);
   sync.fixed = Time{};
   sync.last_compute_end = Time{};
   sync.computing = 0;

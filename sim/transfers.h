@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "policies/prefetch.h"
 #include "sim/event_queue.h"
 #include "sim/fair_share.h"
 
@@ -24,6 +25,11 @@ class Transfers {
   void begin(ActivityIndex activity, Time now);
   // Forgets the transfer, ended, broken off or not begun; its links are free from now on.
   void end(ActivityIndex activity);
+  // Prefetches what begin, settle and end need, in steps 0, 1 and 2.
+  void expect(ActivityIndex activity, unsigned step) const {
+    if (step == 0) prefetch(&flows_[static_cast<std::size_t>(activity)]);
+    network_.expect(activity, step);
+  }
   // Capacities have changed.
   void touch() { dirty_ = true; }
 

@@ -2,7 +2,8 @@
 
 #include <doctest/doctest.h>
 
-#include <algorithm>
+#include <optional>
+#include <set>
 #include <tuple>
 #include <vector>
 
@@ -62,36 +63,66 @@ TEST_CASE("event queue: a cancelled event does not come, cancelling nothing does
   CHECK(drain(queue) == std::vector<std::uint32_t>{1});
 }
 
-TEST_CASE("event queue: any mix of schedule, move and cancel agrees with a sorted list") {
-  constexpr std::uint32_t kSlots = 200;
+TEST_CASE("event queue: the next events are in sight, in order") {
+  constexpr std::uint32_t kSlots = 1'000;
   Stream random(1, Purpose::Tie, 0, 0);
   EventQueue queue;
   queue.grow(kSlots);
+  for (std::uint32_t slot = 0; slot < kSlots; ++slot)
+    queue.schedule(Slot{slot}, Time{random.below(1'000'000)}, random.next_u32());
+  std::vector<std::uint32_t> seen;
+  for (std::uint32_t i = 0; i < EventQueue::kInSight; ++i)
+    seen.push_back(static_cast<std::uint32_t>(queue.peek(i).value()));
+  std::vector<std::uint32_t> order = drain(queue);
+  order.resize(EventQueue::kInSight);
+  CHECK(seen == order);
+  CHECK_FALSE(queue.peek(0).has_value());
+}
+
+namespace {
+
+// Steps of schedule, move, cancel and pop, at times below `range` and with tie keys below `ties`,
+// beside a sorted list.
+void compare_with_sorted_list(std::uint32_t slots, std::uint32_t range, std::uint32_t ties) {
+  Stream random(1, Purpose::Tie, 0, 0);
+  EventQueue queue;
+  queue.grow(slots);
   using Key = std::tuple<std::int64_t, std::uint32_t, std::uint32_t>;  // time, tie, slot
-  std::vector<Key> expected;
+  std::set<Key> expected;
+  std::vector<std::optional<Key>> pending(slots);
   const auto forget = [&](std::uint32_t slot) {
-    std::erase_if(expected, [&](const Key& key) { return std::get<2>(key) == slot; });
+    if (pending[slot]) expected.erase(*pending[slot]);
+    pending[slot].reset();
   };
   for (int round = 0; round < 20'000; ++round) {
-    const std::uint32_t slot = random.below(kSlots);
+    const std::uint32_t slot = random.below(slots);
     const std::uint32_t what = random.below(4);
     if (what == 0) {
       queue.cancel(Slot{slot});
       forget(slot);
     } else if (what == 1 && !queue.empty()) {
-      const auto first = std::ranges::min_element(expected);
       const auto entry = queue.pop();
-      CHECK(entry.at.count() == std::get<0>(*first));
-      CHECK(static_cast<std::uint32_t>(entry.slot) == std::get<2>(*first));
-      expected.erase(first);
+      const auto popped = static_cast<std::uint32_t>(entry.slot);
+      CHECK(pending[popped] == *expected.begin());
+      CHECK(entry.at.count() == std::get<0>(*expected.begin()));
+      forget(popped);
     } else {
-      const std::uint32_t at = random.below(50), tie = random.below(4);
+      const std::uint32_t at = random.below(range), tie = random.below(ties);
       queue.schedule(Slot{slot}, Time{at}, tie);
       forget(slot);
-      expected.emplace_back(at, tie, slot);
+      pending[slot] = {at, tie, slot};
+      expected.insert(*pending[slot]);
     }
     REQUIRE(queue.size() == expected.size());
   }
+}
+
+}  // namespace
+
+TEST_CASE("event queue: any mix of schedule, move and cancel agrees with a sorted list") {
+  SUBCASE("few events, close together") { compare_with_sorted_list(200, 50, 4); }
+  SUBCASE("many events, far apart") { compare_with_sorted_list(3'000, 1U << 31, 4); }
+  SUBCASE("many events of one instant") { compare_with_sorted_list(3'000, 1, 1U << 31); }
 }
 
 }  // namespace cohort
