@@ -1,4 +1,4 @@
-// What one kind of hardware and library brings: memory, transport, emulated compute. One per
+// What one kind of hardware and library brings: memory, transport, compute. One per
 // process.
 #pragma once
 
@@ -7,8 +7,10 @@
 #include <string>
 
 #include "runtime/local_step.h"
+#include "runtime/model_unit.h"
 #include "runtime/transport.h"
 #include "runtime/vector_unit.h"
+#include "training/training_plan.h"
 
 namespace cohort {
 
@@ -20,6 +22,9 @@ class Backend {
   [[nodiscard]] virtual VectorUnit& vectors() = 0;
   [[nodiscard]] virtual Transport& transport() = 0;
   [[nodiscard]] virtual std::unique_ptr<LocalStep> emulated_step() = 0;
+  // Gradients of the plan's model where vectors() are; null: those are in the host's memory, and so
+  // are its models. This outlives it. Throws EnvironmentError.
+  [[nodiscard]] virtual std::unique_ptr<ModelUnit> model(const TrainingPlan&) { return nullptr; }
 };
 
 }  // namespace cohort

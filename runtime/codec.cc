@@ -117,7 +117,7 @@ auto fields(T& m) {
 }
 template <A<message::Evaluate> T>
 auto fields(T& m) {
-  return std::tie(m.run, m.members);
+  return std::tie(m.run, m.members, m.rendezvous);
 }
 template <A<message::Learned> T>
 auto fields(T& m) {

@@ -8,9 +8,11 @@
 
 namespace cohort {
 
-CurveEvaluation::CurveEvaluation(const Context& context, std::vector<std::uint32_t> members)
+CurveEvaluation::CurveEvaluation(const Context& context, std::vector<std::uint32_t> members,
+                                 std::vector<std::uint8_t> rendezvous)
     : context_(context),
       members_(std::move(members)),
+      rendezvous_(std::move(rendezvous)),
       evaluator_(context.training.task(), context.training.plan().measure.samples,
                  context.training.threads()) {
   const auto& prepare = context.replica.prepare();
@@ -77,7 +79,7 @@ std::unique_ptr<Request> CurveEvaluation::advance() {
 std::unique_ptr<Request> CurveEvaluation::connect() {
   std::vector<std::uint32_t> ranks;
   for (const auto member : members_) ranks.push_back(context_.replica.prepare().ranks[member]);
-  return context_.transport.create(kAllMembers, ranks, context_.replica.prepare().rendezvous);
+  return context_.transport.create(kAllMembers, ranks, rendezvous_);
 }
 
 // Each member's numbers in a place of their own, zeros elsewhere, so that the sum holds them all.

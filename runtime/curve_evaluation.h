@@ -31,8 +31,9 @@ class CurveEvaluation {
     Time now{};  // when the run was over, as this member heard
   };
 
-  // `members`: who takes part, this one among them, the same list at all.
-  CurveEvaluation(const Context& context, std::vector<std::uint32_t> members);
+  // `members`: who takes part, this one among them; with their rendezvous the same at all.
+  CurveEvaluation(const Context& context, std::vector<std::uint32_t> members,
+                  std::vector<std::uint8_t> rendezvous);
   ~CurveEvaluation();
   CurveEvaluation(const CurveEvaluation&) = delete;
   CurveEvaluation& operator=(const CurveEvaluation&) = delete;
@@ -69,6 +70,7 @@ class CurveEvaluation {
 
   Context context_;
   std::vector<std::uint32_t> members_;
+  std::vector<std::uint8_t> rendezvous_;
   std::size_t place_ = 0;  // of this one among them
   bool servers_ = false;   // hold the model
   bool adds_ = false;      // this one has a part in the model

@@ -5,6 +5,7 @@
 #include <new>
 
 #include "policies/errors.h"
+#include "training/sgd.h"
 
 namespace cohort {
 namespace {
@@ -45,6 +46,14 @@ void HostVectors::scale(double factor, float* entries, std::size_t count) {
 void HostVectors::add(double factor, const float* from, float* to, std::size_t count) {
   const auto size = static_cast<Eigen::Index>(count);
   Part(to, size) += static_cast<float>(factor) * ConstPart(from, size);
+}
+
+void HostVectors::descend(const SgdOptions& options, double rate, const Descent& descent) {
+  const std::span parameters(descent.parameters, descent.count);
+  const std::span velocity(descent.velocity, options.momentum > 0 ? descent.count : 0);
+  sgd_update<float>(
+      options, rate,
+      {{descent.gradient, descent.count}, parameters, velocity, parameters, velocity});
 }
 
 void HostVectors::write(std::span<const float> from, float* to) {

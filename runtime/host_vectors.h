@@ -12,6 +12,7 @@ class HostVectors : public VectorUnit {
   void copy(const float* from, float* to, std::size_t count) override;
   void scale(double factor, float* entries, std::size_t count) override;
   void add(double factor, const float* from, float* to, std::size_t count) override;
+  void descend(const SgdOptions& options, double rate, const Descent& descent) override;
   void write(std::span<const float> from, float* to) override;
   void read(const float* from, std::span<float> to) override;
   [[nodiscard]] std::unique_ptr<Request> fence() override;

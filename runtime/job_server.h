@@ -9,7 +9,8 @@
 //   Prepared                    ->
 //                               <-      Release, Start, Rendezvous, Drop, Abort
 //   Ready, Done, Failed, ...    ->
-//                               <-      Evaluate            (with training, unless the run failed)
+//                               <-      Evaluate            (with training, unless the run failed;
+//   Rendezvous of those left    ->                           to the first of them first)
 //   Learned                     ->
 //                               <-      RunEnd
 //   RunLeft                     ->

@@ -3,8 +3,7 @@
 //
 // Made by the sync thread for one run. Its compute thread trains with it (runtime/training_step.h),
 // a server's sync thread updates a shard (runtime/training_optimiser.h); when both have stopped,
-// the curve is evaluated with it (runtime/curve_evaluation.h). Parameters are read and written
-// where they are, so the vector unit's memory must be the host's.
+// the curve is evaluated with it (runtime/curve_evaluation.h), on the host.
 #pragma once
 
 #include <cstdint>

@@ -175,7 +175,8 @@ struct Abort {  // a member was lost: end your part with Failed
 };
 struct Evaluate {  // the run is over, with training: bring the learning curve together
   std::uint32_t run = 0;
-  std::vector<std::uint32_t> members;  // who does: those alive
+  std::vector<std::uint32_t> members;      // who does: those alive
+  std::vector<std::uint8_t> rendezvous{};  // of these; the first of them draws it
   bool operator==(const Evaluate&) const = default;
 };
 struct RunEnd {

@@ -172,7 +172,8 @@ class Rank {
 
   [[nodiscard]] std::unique_ptr<LocalStep> make_step() {
     if (!run_->training) return backend_.emulated_step();
-    return make_training_step(*run_->training, run_->replica->prepare(),
+    return make_training_step(*run_->training, *run_->replica,
+                              backend_.model(run_->training->plan()),
                               [this] { return link_.now(); });
   }
 
@@ -203,11 +204,16 @@ class Rank {
   void on(const message::Evaluate& evaluate, Time) {
     if (!run_ || !run_->training) return;
     const auto now = link_.now();
+    auto rendezvous = evaluate.rendezvous;
+    if (run_->replica->prepare().member == evaluate.members.front()) {
+      rendezvous = backend_.transport().rendezvous();
+      link_.send(message::Rendezvous{kAllMembers, rendezvous});
+    }
     drain();
     end_compute();
     run_->evaluation = std::make_unique<CurveEvaluation>(
         CurveEvaluation::Context{*run_->training, *run_->replica, backend_.transport(), now},
-        evaluate.members);
+        evaluate.members, std::move(rendezvous));
   }
   void on(const message::RunEnd& end, Time) {
     const auto began = run_ ? run_->cpu : processor_time();

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <boost/asio/post.hpp>
+#include <span>
+#include <utility>
 
 #include "policies/errors.h"
 #include "runtime/codec.h"
@@ -210,14 +212,16 @@ void ServedRun::evaluate() {
   if (!setup_.training || !record().failure.empty()) return leave();
   phase_ = Phase::Evaluating;
   seconds_.cancel();
-  message::Evaluate message{.run = options_.number, .members = {}};
+  evaluate_ = {.run = options_.number, .members = {}};
   for (std::uint32_t member = 0; member < seats_.size(); ++member)
-    if (roster_.present(options_.ranks[member])) message.members.push_back(member);
-  for (const auto member : message.members) send(member, message);
+    if (roster_.present(options_.ranks[member])) evaluate_.members.push_back(member);
+  send(evaluate_.members.front(), evaluate_);
   limit(kEvaluateLimit, [this] { fail("the learning curve was not evaluated in time"); });
 }
 
 void ServedRun::receive_evaluating(std::uint32_t member, const Message& message) {
+  const auto* drawn = std::get_if<message::Rendezvous>(&message);
+  if (drawn != nullptr && drawn->communicator == kAllMembers) return pass_on(member, *drawn);
   const auto* learned = std::get_if<message::Learned>(&message);
   if (learned == nullptr) return;  // said before it heard of the end
   if (learned->run != options_.number || seats_[member].learned)
@@ -234,6 +238,14 @@ void ServedRun::receive_evaluating(std::uint32_t member, const Message& message)
     record().failure = diverged.what();
   }
   leave();
+}
+
+void ServedRun::pass_on(std::uint32_t member, const message::Rendezvous& drawn) {
+  const auto& members = evaluate_.members;
+  if (member != members.front() || std::exchange(passed_on_, true))
+    throw FrameError("a rendezvous out of turn");
+  evaluate_.rendezvous = drawn.bytes;
+  for (const auto other : std::span(members).subspan(1)) send(other, evaluate_);
 }
 
 void ServedRun::leave() {

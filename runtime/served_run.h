@@ -72,6 +72,7 @@ class ServedRun final : private Outbox {
   template <typename Call>
   void drive(Call call);
   void evaluate();
+  void pass_on(std::uint32_t member, const message::Rendezvous& drawn);
   void leave();
   void finish_when_all_left();
   void limit(std::chrono::milliseconds time, std::function<void()> late);
@@ -82,6 +83,8 @@ class ServedRun final : private Outbox {
   const RunSetup& setup_;
   Options options_;
   GroupGenerator generator_;
+  message::Evaluate evaluate_;
+  bool passed_on_ = false;  // evaluate_, to all but the first
   Phase phase_ = Phase::Preparing;
   std::vector<Seat> seats_;
   std::unordered_map<std::uint32_t, std::uint32_t> member_of_;  // by rank

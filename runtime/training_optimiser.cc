@@ -3,6 +3,8 @@
 #include <utility>
 #include <vector>
 
+#include "training/sgd.h"
+
 namespace cohort {
 namespace {
 
@@ -14,7 +16,8 @@ class TrainingOptimiser : public ShardOptimiser {
         unit_(unit),
         now_(std::move(now)),
         every_push_(prepare.update == ServerUpdate::EveryPush),
-        sgd_(training.task().spec().sgd, training.held()),
+        sgd_(training.task().spec().sgd),
+        velocity_(unit, sgd_.momentum > 0 ? training.held() : 0),
         sum_(unit, training.held()),
         pulled_(prepare.workers) {}
 
@@ -39,8 +42,8 @@ class TrainingOptimiser : public ShardOptimiser {
 
  private:
   void update(const Buffer& gradient, Buffer& shard, double scale) {
-    sgd_.apply({gradient.entries(), training_.held()}, {shard.entries(), training_.held()},
-               training_.samples(used_), scale);
+    unit_.descend(sgd_, scale * learning_rate(sgd_, training_.samples(used_)),
+                  {gradient.entries(), shard.entries(), velocity_.entries(), training_.held()});
     for (const auto worker : waiting_) training_.count_gradient(updates_ - pulled_[index(worker)]);
     used_ += waiting_.size();
     waiting_.clear();
@@ -52,7 +55,8 @@ class TrainingOptimiser : public ShardOptimiser {
   VectorUnit& unit_;
   std::function<Time()> now_;
   bool every_push_;
-  Sgd<float> sgd_;
+  SgdOptions sgd_;
+  Buffer velocity_;
   Buffer sum_;                     // of what waits for an update
   std::vector<WorkerId> waiting_;  // whose gradients these are
   std::uint64_t used_ = 0;         // gradients, in updates

@@ -2,84 +2,123 @@
 
 #include <cmath>
 #include <mutex>
+#include <optional>
+#include <span>
 #include <utility>
 
 #include "runtime/step_clock.h"
+#include "training/sgd.h"
 
 namespace cohort {
 namespace {
 
-class TrainingStep : public LocalStep {
+// Where vectors are the host's.
+class HostModel : public ModelUnit {
  public:
-  TrainingStep(MemberTraining& training, const message::Prepare& prepare, std::function<Time()> now)
-      : training_(training),
-        workers_(prepare.workers),
-        terms_(*prepare.training),
-        pushes_(prepare.update != ServerUpdate::None),
-        now_(std::move(now)),
-        worker_(training.task(), WorkerId{prepare.member}, training.parameters()) {}
+  explicit HostModel(Trainer<float>& trainer) : trainer_(trainer) {}
 
-  void resume(Replica& replica, std::uint64_t steps) override {
-    if (std::exchange(pending_, false)) {
-      if (offers()) replica.unit().read(replica.gradient.entries(), worker_.gradient());
-      update(replica);
-    }
-    training_.copies().look(now_(), steps, replica.parameters);
-  }
-
-  bool compute(Replica& replica, std::uint64_t step, Time work) override {
-    const auto end = monotonic_now() + work;
-    step_ = step;
-    const double loss = worker_.compute(training_.trainer(), read(replica), step);
-    if (!std::isfinite(loss)) return false;
-    sleep_until(end, replica);
-    return true;
-  }
-
-  void apply(Replica& replica, std::uint64_t) override {
-    replica.let_go();
-    if (offers()) replica.unit().write(worker_.gradient(), replica.gradient.entries());
-    if (pushes_) return;
-    pending_ = offers() || terms_.order == StepOrder::AverageThenUpdate;
-    if (!pending_) update(replica);
+  void follow() override {}
+  double gradient(const float* parameters, const BatchChoice& batch, float* gradient) override {
+    return trainer_.gradient({parameters, trainer_.parameters()}, batch.worker, batch.step,
+                             batch.samples, {gradient, trainer_.parameters()});
   }
 
  private:
-  // Whether the gradient leaves this worker.
-  [[nodiscard]] bool offers() const { return pushes_ || terms_.averaged == Averaged::Gradients; }
+  Trainer<float>& trainer_;
+};
 
-  [[nodiscard]] std::span<const float> read(Replica& replica) {
-    const std::scoped_lock lock(replica.mutex);
-    changes_ = replica.changes();
-    return {replica.hold(), training_.parameters()};
+class TrainingStep : public LocalStep {
+ public:
+  TrainingStep(MemberTraining& training, Replica& replica, std::unique_ptr<ModelUnit> model,
+               std::function<Time()> now)
+      : training_(training),
+        replica_(replica),
+        model_(std::move(model)),
+        now_(std::move(now)),
+        worker_{replica.prepare().member},
+        terms_(*replica.prepare().training),
+        sgd_(training.task().spec().sgd),
+        pushes_(replica.prepare().update != ServerUpdate::None) {
+    const auto& task = training.task();
+    if (!model_) model_ = std::make_unique<HostModel>(training.trainer());
+    if (task.shards()) order_.emplace(*task.shards(), worker_);
+    if (!offers()) gradient_ = Buffer(replica.unit(), training.parameters());
+    if (sgd_.momentum > 0 && !terms_.average_momentum)
+      velocity_ = Buffer(replica.unit(), training.parameters());
   }
 
-  void update(Replica& replica) {
-    const auto& all = replica.parameters;
-    float* velocity = all.entries() + all.count() / 2;
-    if (terms_.average_momentum) replica.unit().read(velocity, worker_.velocity());
-    worker_.apply({all.entries(), training_.parameters()}, training_.samples(workers_ * step_));
-    if (terms_.average_momentum) replica.unit().write(worker_.velocity(), velocity);
-    training_.count_gradient(replica.changes() - changes_);
+  void resume(Replica&, std::uint64_t steps) override {
+    if (std::exchange(pending_, false)) update();
+    training_.copies().look(now_(), steps, replica_.parameters);
+  }
+
+  bool compute(Replica&, std::uint64_t step, Time work) override {
+    const auto end = monotonic_now() + work;
+    step_ = step;
+    const auto samples = order_ ? order_->batch(step) : std::span<const std::uint32_t>{};
+    const double loss =
+        model_->gradient(hold(), {training_.task().seed(), worker_, step, samples}, gradient());
+    if (!std::isfinite(loss)) return false;
+    sleep_until(end, replica_);
+    return true;
+  }
+
+  void apply(Replica&, std::uint64_t) override {
+    replica_.let_go();
+    if (pushes_) return;
+    pending_ = offers() || terms_.order == StepOrder::AverageThenUpdate;
+    if (!pending_) update();
+  }
+
+ private:
+  // Whether the gradient leaves this worker; what comes back from a mean takes its place.
+  [[nodiscard]] bool offers() const { return pushes_ || terms_.averaged == Averaged::Gradients; }
+  [[nodiscard]] float* gradient() const {
+    return offers() ? replica_.gradient.entries() : gradient_.entries();
+  }
+  [[nodiscard]] float* velocity() const {
+    if (sgd_.momentum == 0) return nullptr;
+    const auto& all = replica_.parameters;
+    return terms_.average_momentum ? all.entries() + all.count() / 2 : velocity_.entries();
+  }
+
+  [[nodiscard]] const float* hold() {
+    const std::scoped_lock lock(replica_.mutex);
+    changes_ = replica_.changes();
+    model_->follow();
+    return replica_.hold();
+  }
+
+  void update() {
+    const auto samples = training_.samples(replica_.prepare().workers * step_);
+    replica_.unit().descend(
+        sgd_, learning_rate(sgd_, samples),
+        {gradient(), replica_.parameters.entries(), velocity(), training_.parameters()});
+    training_.count_gradient(replica_.changes() - changes_);
   }
 
   MemberTraining& training_;
-  std::uint64_t workers_;
-  TrainingTerms terms_;
-  bool pushes_;
+  Replica& replica_;
+  std::unique_ptr<ModelUnit> model_;
   std::function<Time()> now_;
-  WorkerTraining<float> worker_;
-  std::uint64_t step_ = 0;     // of the latest gradient
-  std::uint64_t changes_ = 0;  // of the replica, when that was taken
-  bool pending_ = false;       // it is still to be applied
+  WorkerId worker_;
+  TrainingTerms terms_;
+  SgdOptions sgd_;
+  bool pushes_;
+  std::optional<DataOrder> order_;  // none without data
+  Buffer gradient_;                 // where it stays here
+  Buffer velocity_;                 // likewise
+  std::uint64_t step_ = 0;          // of the latest gradient
+  std::uint64_t changes_ = 0;       // of the replica, when that was taken
+  bool pending_ = false;            // it is still to be applied
 };
 
 }  // namespace
 
-std::unique_ptr<LocalStep> make_training_step(MemberTraining& training,
-                                              const message::Prepare& prepare,
+std::unique_ptr<LocalStep> make_training_step(MemberTraining& training, Replica& replica,
+                                              std::unique_ptr<ModelUnit> model,
                                               std::function<Time()> now) {
-  return std::make_unique<TrainingStep>(training, prepare, std::move(now));
+  return std::make_unique<TrainingStep>(training, replica, std::move(model), std::move(now));
 }
 
 }  // namespace cohort

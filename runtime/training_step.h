@@ -16,12 +16,15 @@
 
 #include "runtime/local_step.h"
 #include "runtime/member_training.h"
+#include "runtime/model_unit.h"
 
 namespace cohort {
 
-// `training` outlives it; `now` tells the group generator's time.
+// `training` and `replica` outlive it. `model`: where the replica's vectors are; null: that is the
+// host's memory, and `training`'s model serves. `now` tells the group generator's time.
 [[nodiscard]] std::unique_ptr<LocalStep> make_training_step(MemberTraining& training,
-                                                            const message::Prepare& prepare,
+                                                            Replica& replica,
+                                                            std::unique_ptr<ModelUnit> model,
                                                             std::function<Time()> now);
 
 }  // namespace cohort

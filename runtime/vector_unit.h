@@ -8,8 +8,17 @@
 #include <span>
 
 #include "runtime/transport.h"
+#include "training/training_spec.h"
 
 namespace cohort {
+
+// What one update of SGD reads and changes (training/sgd.h).
+struct Descent {
+  const float* gradient = nullptr;
+  float* parameters = nullptr;
+  float* velocity = nullptr;  // unused without momentum
+  std::size_t count = 0;
+};
 
 class VectorUnit {
  public:
@@ -22,7 +31,8 @@ class VectorUnit {
   virtual void copy(const float* from, float* to, std::size_t count) = 0;
   virtual void scale(double factor, float* entries, std::size_t count) = 0;
   virtual void add(double factor, const float* from, float* to,
-                   std::size_t count) = 0;                         // to += factor * from
+                   std::size_t count) = 0;  // to += factor * from
+  virtual void descend(const SgdOptions& options, double rate, const Descent& descent) = 0;
   virtual void write(std::span<const float> from, float* to) = 0;  // from host memory
   virtual void read(const float* from, std::span<float> to) = 0;   // to host memory; waits
   [[nodiscard]] virtual std::unique_ptr<Request> fence() = 0;

@@ -19,11 +19,9 @@ template <typename T>
 class Quadratic final : public Model<T> {
  public:
   explicit Quadratic(const QuadraticOptions& options)
-      : variance_(options.noise_variance),
-        optimum_(options.dimensions),
-        noise_(options.dimensions) {
+      : options_(options), optimum_(options.dimensions), noise_(options.dimensions) {
     for (const double value : eigenvalues(options)) curvature_.push_back(static_cast<T>(value));
-    fill_normal<T>(Stream(0, Purpose::InitialParameters, 0, 0, kOptimum), 1, optimum_);
+    draw_optimum<T>(optimum_);
   }
 
   [[nodiscard]] std::size_t parameters() const override { return optimum_.size(); }
@@ -34,8 +32,7 @@ class Quadratic final : public Model<T> {
 
   [[nodiscard]] double gradient(std::span<const T> parameters, const Batch<T>& batch,
                                 std::span<T> gradient) override {
-    fill_normal<T>(Stream(batch.seed, Purpose::DataOrder, index(batch.worker), batch.step),
-                   std::sqrt(variance_ / static_cast<double>(batch.size)), noise_);
+    draw_noise<T>(options_, batch, noise_);
     double loss = 0;
     for (std::size_t i = 0; i < optimum_.size(); ++i) {
       const T away = parameters[i] - optimum_[i];
@@ -56,7 +53,7 @@ class Quadratic final : public Model<T> {
   }
 
  private:
-  double variance_;
+  QuadraticOptions options_;
   std::vector<T> curvature_;
   std::vector<T> optimum_;
   std::vector<T> noise_;
@@ -70,6 +67,17 @@ std::vector<double> eigenvalues(const QuadraticOptions& options) {
   for (std::uint32_t i = 0; i < options.dimensions; ++i)
     values.push_back(std::pow(options.condition_number, -(i / last)));
   return values;
+}
+
+template <typename T>
+void draw_optimum(std::span<T> optimum) {
+  fill_normal(Stream(0, Purpose::InitialParameters, 0, 0, kOptimum), 1, optimum);
+}
+
+template <typename T>
+void draw_noise(const QuadraticOptions& options, const Batch<T>& batch, std::span<T> noise) {
+  fill_normal(Stream(batch.seed, Purpose::DataOrder, index(batch.worker), batch.step),
+              std::sqrt(options.noise_variance / static_cast<double>(batch.size)), noise);
 }
 
 double stationary_loss(const QuadraticOptions& options, double learning_rate, double momentum,
@@ -87,6 +95,10 @@ std::unique_ptr<Model<T>> make_quadratic(const QuadraticOptions& options) {
   return std::make_unique<Quadratic<T>>(options);
 }
 
+template void draw_optimum(std::span<float>);
+template void draw_optimum(std::span<double>);
+template void draw_noise(const QuadraticOptions&, const Batch<float>&, std::span<float>);
+template void draw_noise(const QuadraticOptions&, const Batch<double>&, std::span<double>);
 template std::unique_ptr<Model<float>> make_quadratic(const QuadraticOptions&);
 template std::unique_ptr<Model<double>> make_quadratic(const QuadraticOptions&);
 

@@ -15,6 +15,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "training/model.h"
@@ -22,6 +23,12 @@
 namespace cohort {
 
 [[nodiscard]] std::vector<double> eigenvalues(const QuadraticOptions& options);
+// x*.
+template <typename T>
+void draw_optimum(std::span<T> optimum);
+// z of the batch that `batch` names.
+template <typename T>
+void draw_noise(const QuadraticOptions& options, const Batch<T>& batch, std::span<T> noise);
 
 // E f as above. Throws ContractError where there is none.
 [[nodiscard]] double stationary_loss(const QuadraticOptions& options, double learning_rate,

@@ -64,6 +64,19 @@ void DeviceVectors::add(double factor, const float* from, float* to, std::size_t
         "cublasSaxpy", gpu_.site());
 }
 
+// By scale and add: v is momentum * v + gradient + decay * x, then x -= rate * v.
+void DeviceVectors::descend(const SgdOptions& options, double rate, const Descent& descent) {
+  const auto& [gradient, parameters, velocity, count] = descent;
+  if (options.momentum == 0) {
+    if (options.weight_decay > 0) scale(1 - rate * options.weight_decay, parameters, count);
+    return add(-rate, gradient, parameters, count);
+  }
+  scale(options.momentum, velocity, count);
+  add(1, gradient, velocity, count);
+  if (options.weight_decay > 0) add(options.weight_decay, parameters, velocity, count);
+  add(-rate, velocity, parameters, count);
+}
+
 void DeviceVectors::write(std::span<const float> from, float* to) {
   move(from.data(), to, from.size(), cudaMemcpyHostToDevice);
   stream_.wait();

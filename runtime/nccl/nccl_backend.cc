@@ -3,6 +3,7 @@
 #include <cstdlib>
 
 #include "runtime/nccl/busy_step.h"
+#include "runtime/nccl/device_model.h"
 #include "runtime/nccl/nccl_transport.h"
 
 namespace cohort {
@@ -22,6 +23,9 @@ class NcclBackend : public Backend {
   std::unique_ptr<LocalStep> emulated_step() override {
     gpu_.use();
     return std::make_unique<BusyStep>(gpu_);
+  }
+  std::unique_ptr<ModelUnit> model(const TrainingPlan& plan) override {
+    return make_device_model(gpu_, vectors_.stream(), plan.training, *plan.dataset);
   }
 
  private:

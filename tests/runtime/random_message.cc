@@ -47,7 +47,7 @@ class Filler {
   void fill(message::JobEnd& m) { m = {text()}; }
   void fill(message::Rendezvous& m) { m = {CommunicatorId{number()}, bytes()}; }
   void fill(message::Diverged& m) { m = {wide()}; }
-  void fill(message::Evaluate& m) { m = {number(), numbers()}; }
+  void fill(message::Evaluate& m) { m = {number(), numbers(), bytes()}; }
   void fill(message::Learned& m) {
     m = {number(), {}, wide(), wide()};
     for (auto n = stream_.below(4); n > 0; --n)

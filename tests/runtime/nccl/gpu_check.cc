@@ -17,6 +17,7 @@
 #include "runtime/operation.h"
 #include "tests/runtime/nccl/bare_mean.h"
 #include "tests/runtime/nccl/overlapping_groups.h"
+#include "tests/runtime/nccl/training_check.h"
 
 namespace cohort {
 namespace {
@@ -159,27 +160,14 @@ void check_rank(const Rank& rank, const Sizes& sizes) {
   const auto groups = Clock::now();
   run_overlapping_groups(rank, kTurns);
   rows.push_back(seconds_since(groups));
+  if (rank.rank == 0) {
+    const auto of_models = check_models(rank.backend);
+    rows.insert(rows.end(), of_models.begin(), of_models.end());
+  }
   for (std::size_t row = 0; rank.rank == 0 && row < rows.size(); ++row) tell(rank, row, rows[row]);
 }
 
-class Table {
- public:
-  explicit Table(std::string ranks) : ranks_(std::move(ranks)) {}
-
-  void row(const std::string& what, const std::string& found, const std::string& wanted,
-           bool right) {
-    fmt::print("| {} | {} | {} | {} | {} |\n", ranks_, what, found, wanted,
-               right ? "met" : "MISSED");
-    all_right_ = all_right_ && right;
-  }
-  [[nodiscard]] bool all_right() const { return all_right_; }
-
- private:
-  std::string ranks_;
-  bool all_right_ = true;
-};
-
-void print_rows(const Blackboard& board, const Sizes& sizes, Table& table) {
+void print_rows(const Blackboard& board, const Sizes& sizes, CheckTable& table) {
   table.row("communicator of all made", fmt::format("{:.3f} s", told(board, 0)), "stands", true);
   const auto error = told(board, 1);
   table.row("group mean, largest relative error", fmt::format("{:.1e}", error),
@@ -195,7 +183,10 @@ void print_rows(const Blackboard& board, const Sizes& sizes, Table& table) {
               fmt::format("{:.0f} %", 100 * kLeastShare), bare / own >= kLeastShare);
   }
   table.row(fmt::format("{} random overlapping groups, delays, means verified", kTurns),
-            fmt::format("{:.2f} s", told(board, row)), "no stall", true);
+            fmt::format("{:.2f} s", told(board, row++)), "no stall", true);
+  std::vector<double> of_models;
+  while (of_models.size() < model_numbers()) of_models.push_back(told(board, row++));
+  print_model_rows(of_models, table);
 }
 
 int check(const Job& job, const Sizes& sizes) {
@@ -205,8 +196,9 @@ int check(const Job& job, const Sizes& sizes) {
     fmt::print(stderr, "{}", complaints);
     return 3;
   }
-  Table table(fmt::format("{}{}", job.ranks, job.share_gpus ? " on shared GPUs" : ""));
+  CheckTable table(fmt::format("{}{}", job.ranks, job.share_gpus ? " on shared GPUs" : ""));
   print_rows(board, sizes, table);
+  if (!check_training_job(job, table)) return 3;
   return table.all_right() ? 0 : 1;
 }
 

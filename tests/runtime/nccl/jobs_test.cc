@@ -1,12 +1,9 @@
 // Whole jobs over the stand-in: the group generator here, its ranks as processes.
 #include <doctest/doctest.h>
 
-#include <algorithm>
 #include <chrono>
 
-#include "runtime/job_server.h"
-#include "runtime/rank.h"
-#include "tests/runtime/nccl/ranks.h"
+#include "tests/runtime/nccl/process_job.h"
 
 namespace cohort {
 namespace {
@@ -26,47 +23,6 @@ RunSetup setup_of(const std::string& policy) {
   setup.steps_per_worker = 8;
   setup.verify = true;
   return setup;
-}
-
-// Address and secret, as one note.
-std::vector<std::uint8_t> note_of(const JobServer& server) {
-  const auto& secret = server.secret();
-  const auto address = server.address();
-  std::vector<std::uint8_t> note(secret.begin(), secret.end());
-  note.insert(note.end(), address.begin(), address.end());
-  return note;
-}
-
-void serve(const Rank& rank) {
-  const auto note = rank.board.read(0);
-  RankOptions options;
-  options.rank = rank.rank;
-  std::copy_n(note.begin(), options.secret.size(), options.secret.begin());
-  options.server.assign(note.begin() + static_cast<std::ptrdiff_t>(options.secret.size()),
-                        note.end());
-  serve_as_rank(options, rank.backend);
-}
-
-struct Outcome {
-  std::vector<RunRecord> records;
-  std::string complaints;  // of the ranks
-};
-
-Outcome run_job(const RunSetup& setup, int runs = 1, const Environment& environment = {}) {
-  Outcome outcome;
-  const auto size = setup.topology.workers() + setup.topology.servers();
-  outcome.complaints = run_ranks(size, serve, environment, [&](Blackboard& board) {
-    JobServer server({.ranks = size, .start_limit = 60s, .log = {}});
-    board.write(0, note_of(server));
-    static_cast<void>(server.await_ranks());
-    std::vector<std::uint32_t> ranks(size);
-    for (std::uint32_t i = 0; i < size; ++i) ranks[i] = i;
-    for (int run = 0; run < runs; ++run) {
-      outcome.records.push_back(server.run(setup, ranks, nullptr));
-    }
-    server.end(outcome.records.back().failure);
-  });
-  return outcome;
 }
 
 void check_complete(const RunRecord& record, const RunSetup& setup) {

@@ -70,3 +70,29 @@ cublasStatus_t cublasSgemm(cublasHandle_t handle, cublasOperation_t, cublasOpera
   handle->stream->queue.post([taken] { std::this_thread::sleep_for(taken); });
   return status;
 }
+
+cublasStatus_t cublasSgemm_64(cublasHandle_t handle, cublasOperation_t transa,
+                              cublasOperation_t transb, std::int64_t m, std::int64_t n,
+                              std::int64_t k, const float* alpha, const float* a, std::int64_t lda,
+                              const float* b, std::int64_t ldb, const float* beta, float* c,
+                              std::int64_t ldc) {
+  const auto status = answer(handle, "cublasSgemm");
+  if (status != CUBLAS_STATUS_SUCCESS) return status;
+  const auto at = [](cublasOperation_t way, std::int64_t row, std::int64_t column,
+                     std::int64_t rows) {
+    return way == CUBLAS_OP_N ? row + column * rows : column + row * rows;
+  };
+  const auto entry = [=](std::int64_t i, std::int64_t j) {
+    float sum = 0;
+    for (std::int64_t l = 0; l < k; ++l) sum += a[at(transa, i, l, lda)] * b[at(transb, l, j, ldb)];
+    return sum;
+  };
+  handle->stream->queue.post([=, one = *alpha, other = *beta] {
+    for (std::int64_t j = 0; j < n; ++j)
+      for (std::int64_t i = 0; i < m; ++i) {
+        auto& out = c[i + j * ldc];
+        out = one * entry(i, j) + (other == 0 ? 0 : other * out);
+      }
+  });
+  return status;
+}

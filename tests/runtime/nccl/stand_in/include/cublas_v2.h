@@ -12,7 +12,7 @@ enum cublasStatus_t : int {
   CUBLAS_STATUS_INVALID_VALUE = 7,
   CUBLAS_STATUS_EXECUTION_FAILED = 13,
 };
-enum cublasOperation_t : int { CUBLAS_OP_N = 0 };
+enum cublasOperation_t : int { CUBLAS_OP_N = 0, CUBLAS_OP_T = 1 };
 
 extern "C" {
 const char* cublasGetStatusString(cublasStatus_t status);
@@ -31,4 +31,10 @@ cublasStatus_t cublasSgemm(cublasHandle_t handle, cublasOperation_t transa,
                            cublasOperation_t transb, int m, int n, int k, const float* alpha,
                            const float* a, int lda, const float* b, int ldb, const float* beta,
                            float* c, int ldc);
+// Computes.
+cublasStatus_t cublasSgemm_64(cublasHandle_t handle, cublasOperation_t transa,
+                              cublasOperation_t transb, std::int64_t m, std::int64_t n,
+                              std::int64_t k, const float* alpha, const float* a, std::int64_t lda,
+                              const float* b, std::int64_t ldb, const float* beta, float* c,
+                              std::int64_t ldc);
 }
