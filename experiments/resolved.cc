@@ -56,6 +56,7 @@ Json cluster_json(const ClusterSpec& cluster) {
           {"gpus_per_node", value_or_list(cluster.gpus_per_node)},
           {"nic_bandwidth_bytes_per_second", value_or_list(cluster.nic_bandwidth)},
           {"nic_latency_ns", value_or_list(nic_latency)},
+          {"nic_acknowledgements", cluster.nic_acknowledgements},
           {"nics_per_node", cluster.nics_per_node},
           {"fabric", cluster.fabric == FabricKind::Switched ? "switched" : "shared"},
           {"fabric_bandwidth_bytes_per_second", cluster.fabric_bandwidth},

@@ -51,6 +51,9 @@ struct ClusterSpec {
   Time coordination_latency{};
   Time coordination_service{};
   bool coordination_hosted = false;  // decisions of local policies too are made in the group generator
+  // What comes back over a NIC for each byte sent through it: acknowledgements. A transfer of one
+  // direction has the whole NIC, one of both gets 1 / (1 + this) of it each way.
+  double nic_acknowledgements = 0;
   // Transfers that share a link do not share it quite evenly: the weight of each is lognormal with
   // this sigma (median 1). 0: evenly.
   double sharing_spread = 0;

@@ -29,6 +29,7 @@ LinkMap::LinkMap(const ClusterSpec& cluster, const Topology& topology, const Lin
       switched_(cluster.fabric == FabricKind::Switched),
       directions_(options.duplex ? 2 : 1),
       nics_(cluster.nics_per_node),
+      acknowledgements_(cluster.nic_acknowledgements),
       fabric_latency_(cluster.fabric_latency),
       first_nic_(static_cast<std::uint32_t>(network.link_count())) {
   check_shape(cluster, topology);

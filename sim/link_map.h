@@ -43,6 +43,8 @@ class LinkMap {
   [[nodiscard]] LinkIndex nic_up(std::uint32_t node, std::uint32_t nic) const {
     return at(first_nic_ + (node * nics_ + nic) * directions_);
   }
+  // Share of what crosses a NIC one way that crosses it the other way too.
+  [[nodiscard]] double acknowledgements() const { return acknowledgements_; }
   [[nodiscard]] LinkIndex nic_down(std::uint32_t node, std::uint32_t nic) const {
     return at(first_nic_ + (node * nics_ + nic) * directions_ + directions_ - 1);
   }
@@ -128,6 +130,7 @@ class LinkMap {
   bool switched_;
   std::uint32_t directions_;  // links of a duplex pair: 2, or 1 without duplex
   std::uint32_t nics_;
+  double acknowledgements_;
   Time fabric_latency_;
   std::vector<Time> nic_latency_;          // by node; empty with a graph
   std::vector<double> outer_bandwidth_;    // by node, of each NIC; with a graph by graph link

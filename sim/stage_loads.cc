@@ -42,8 +42,7 @@ void StageLoads::hop(WorkerId from, WorkerId to, double weight) {
   cross_host(source, weight);
   cross_host(target, weight);
   if (links_.graph() != nullptr) return;
-  cross(links_.nic_up(source, links_.nic_of(from)), weight);
-  cross(links_.nic_down(target, links_.nic_of(to)), weight);
+  cross_nics_of_hop(from, to, weight);
   cross_core(weight);
 }
 
@@ -141,7 +140,20 @@ void StageLoads::nics_of_each(std::uint32_t node, std::span<const WorkerId> run)
   for_each_nic(run, [&](std::uint32_t nic, double rings) { cross_nic(node, nic, rings); });
 }
 
+void StageLoads::cross_nics_of_hop(WorkerId from, WorkerId to, double weight) {
+  const auto source = node_of(from);
+  const auto target = node_of(to);
+  cross(links_.nic_up(source, links_.nic_of(from)), weight);
+  cross(links_.nic_down(target, links_.nic_of(to)), weight);
+  if (links_.acknowledgements() == 0) return;
+  weight *= links_.acknowledgements();
+  cross(links_.nic_down(source, links_.nic_of(from)), weight);
+  cross(links_.nic_up(target, links_.nic_of(to)), weight);
+}
+
+// One crossing up and one down, and the acknowledgements of both.
 void StageLoads::cross_nic(std::uint32_t node, std::uint32_t nic, double weight) {
+  weight *= 1 + links_.acknowledgements();
   cross(links_.nic_up(node, nic), weight);
   cross(links_.nic_down(node, nic), weight);
 }

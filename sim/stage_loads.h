@@ -1,7 +1,8 @@
 // The links that one stage of a synchronisation crosses, hop by hop (SEMANTICS 3).
 //
 // Hops between nodes cross the sender's NIC up and the receiver's NIC down (or their route through
-// the graph of links), the core, and both nodes' host links; hops inside a node cross port out and
+// the graph of links), their acknowledgements the same NICs the other way, the core, and both
+// nodes' host links; hops inside a node cross port out and
 // port in, or the bus. Every hop crosses the endpoints of its workers. Groups are given in the
 // order of their numbers, which is the order of their nodes. Lives for one stage; TransferPlanner
 // makes one, describes the hops, and reads the sums.
@@ -52,6 +53,7 @@ class StageLoads {
   void nics_of_each(std::uint32_t node, std::span<const WorkerId> run);
   void endpoints_of_hop(WorkerId from, WorkerId to, double weight);
   void endpoints_of_ring(std::span<const WorkerId> members);
+  void cross_nics_of_hop(WorkerId from, WorkerId to, double weight);
   void cross_nic(std::uint32_t node, std::uint32_t nic, double weight);
   void cross_host(std::uint32_t node, double weight);
   void cross_core(double weight);

@@ -30,11 +30,11 @@ def losing_spec(policy, last=3000, **changes):
 class Job:
     """Ranks under mpirun, whose files for a while have a folder of their own."""
 
-    def __init__(self, cohort, spec, *arguments, launcher=(), wrapper=None):
+    def __init__(self, cohort, spec, *arguments, launcher=(), wrapper=None, workers=3):
         self.folder, self.files = cohort.folder, cohort.folder / "files"
         self.files.mkdir()
         self.servers = int("parameter-server" in spec["policies"])
-        command = [*LAUNCHER, *launcher, "-np", str(3 + self.servers), *([str(wrapper)] if wrapper else []), str(BINARY), "run",
+        command = [*LAUNCHER, *launcher, "-np", str(workers + self.servers), *([str(wrapper)] if wrapper else []), str(BINARY), "run",
                    str(cohort.spec(spec)), "--out", "out", *arguments]
         places = {"TMPDIR": str(self.files), "OMPI_MCA_btl_vader_backing_directory": str(self.files)}
         self.process = subprocess.Popen(command, cwd=cohort.folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
@@ -96,6 +96,17 @@ def test_a_worker_killed_inside_a_large_mean_is_named_with_its_group(cohort):
     message = job.end()
     assert job.process.returncode in (3, 128 + signal.SIGKILL)
     assert "rank 2" in message and "worker 2" in message
+
+
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="two ranks share one processor: none waits inside MPI_Allreduce")
+def test_a_worker_killed_while_the_other_waits_inside_mpi_allreduce_is_named(cohort):
+    spec = losing_spec("all-reduce", workload={"compute": "1us", "payload": "100MB"}, stragglers=[])
+    spec["cluster"]["nodes"] = 2
+    job = Job(cohort, spec, workers=2)
+    job.signal(1)
+    message = job.end()
+    assert job.process.returncode in (3, 128 + signal.SIGKILL)
+    assert "rank 1" in message and re.search(group("worker 1"), message), message
 
 
 def test_a_killed_server_ends_the_run(cohort):

@@ -17,7 +17,8 @@ using Nodes = std::vector<std::vector<std::uint32_t>>;
 
 const Nodes kNodes{{0, 1}, {2, 3}, {4, 5}, {6, 7}};
 constexpr double kNic = 25e6, kNicLatency = 100e-6;  // bytes per second, seconds
-constexpr double kSpread = 0.3;  // of the weights of transfers that share a link
+constexpr double kOneWay = 26e6;  // bytes per second, nothing but acknowledgements the other way
+constexpr double kSpread = 0.3;   // of the weights of transfers that share a link
 constexpr double kFabric = 1e9, kFabricLatency = 20e-6;
 
 // Some of the patterns that these nodes allow.
@@ -35,6 +36,7 @@ std::vector<Pattern> some_patterns() {
 
 // Times of a pattern by the cost model: alone, of equal links.
 double model_seconds(const Pattern& pattern, double bytes) {
+  if (pattern.kind == Pattern::Kind::Incast) return 2 * kNicLatency + 6 * bytes / kOneWay;
   if (pattern.name == "pair inside a node") return kFabricLatency + bytes / kFabric;
   if (pattern.name.starts_with("pair")) return 2 * kNicLatency + bytes / kNic;
   const auto g = static_cast<double>(pattern.groups.front().size());
@@ -84,12 +86,13 @@ std::vector<PatternResult> modelled() {
 
 TEST_CASE("measured cluster: times by the cost model give its own links back") {
   const auto fitted = fit_cluster(modelled(), kNodes, 2);
-  CHECK(fitted.cluster.nic_bandwidth.front() == doctest::Approx(kNic).epsilon(1e-6));
+  CHECK(fitted.cluster.nic_bandwidth.front() == doctest::Approx(kOneWay).epsilon(1e-6));
+  CHECK(fitted.cluster.nic_acknowledgements == doctest::Approx(kOneWay / kNic - 1).epsilon(1e-4));
   CHECK(static_cast<double>(fitted.cluster.nic_latency.front().count()) ==
         doctest::Approx(kNicLatency * 1e9).epsilon(1e-4));
   CHECK(fitted.cluster.fabric_bandwidth == doctest::Approx(kFabric).epsilon(1e-6));
   CHECK(fitted.cluster.sharing_spread == doctest::Approx(kSpread).epsilon(0.02));
-  CHECK(fitted.spec["nic"]["bandwidth"] == "25MB/s");
+  CHECK(fitted.spec["nic"]["bandwidth"] == "26MB/s");
   CHECK(fitted.spec["fabric"]["kind"] == "switched");
   CHECK(fitted.spec["gpus_per_node"] == 2);
 }

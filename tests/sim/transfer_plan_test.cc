@@ -53,6 +53,17 @@ TEST_CASE("ring: a group over two nodes crosses each NIC once, however many memb
   CHECK(plan.intra_node_bytes == exactly(6 * 1.75 * kPayload));
 }
 
+TEST_CASE("acknowledgements leave a one-way transfer its NIC and slow one both ways") {
+  auto cluster = cluster_of(2, 1);
+  cluster.nic_acknowledgements = 0.25;
+  Network network(cluster, 1);  // on node 0
+  const std::vector<Member> push{{WorkerId{1}, Role::Blocking, 1}, {WorkerId{2}, Role::Server, 0}};
+  CHECK(network.lone(SyncKind::ServerPush, push, kPayload) == exactly(30e-6 + 60e6 / 5e9));
+  const auto pair = group_of({0, 1});
+  CHECK(network.lone(SyncKind::PairMean, pair, kPayload) == exactly(30e-6 + 60e6 / 4e9));
+  CHECK(network.lone_mean(pair, kPayload) == exactly(2 * 30e-6 + 60e6 / 4e9));
+}
+
 TEST_CASE("ring: the order of the members changes nothing, however far apart they are") {
   Network network(cluster_of(40, 4));
   for (const std::uint32_t last : {13U, 64U, 65U, 159U}) {

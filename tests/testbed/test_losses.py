@@ -16,11 +16,12 @@ SPEC = {
     "cluster": {"nodes": 3, "gpus_per_node": 1, "nic": {"bandwidth": "200Mbit/s", "latency": "5us"},
                 "fabric": {"bandwidth": "10GB/s", "latency": "3us"}},
     "workload": {"compute": "50ms", "payload": "100kB"},
-    "policies": ["all-reduce"],
     "stop": {"steps_per_worker": 3},
     "sweep": [{"/stop/steps_per_worker": [3, 3000]}],
     "seeds": [1],
 }
+POLICIES = ["all-reduce", "parameter-server", "d-psgd", "ad-psgd", "static", {"kind": "random", "group_size": 2},
+            {"kind": "smart", "group_size": 2}]
 
 
 def missing():
@@ -42,11 +43,14 @@ def cluster():
     assert made.traces() == []
 
 
-def test_a_host_that_is_cut_off_ends_the_run_and_its_rank_is_named(cluster, tmp_path):
-    (tmp_path / "spec.json").write_text(json.dumps(SPEC))
+@pytest.mark.parametrize("policy", POLICIES, ids=lambda p: p if isinstance(p, str) else p["kind"])
+def test_a_host_that_is_cut_off_ends_the_run_and_its_rank_is_named(cluster, tmp_path, policy):
+    (tmp_path / "spec.json").write_text(json.dumps(SPEC | {"policies": [policy]}))
     cluster.up(nodes=3, slots=1)
     root = ["--allow-run-as-root"] if os.geteuid() == 0 else []
-    job = cluster.start("exec", "mpirun", *root, "-np", 3, BINARY, "run", "spec.json", "--out", "out", cwd=tmp_path)
+    ranks = 3 + (policy == "parameter-server")
+    job = cluster.start("exec", "mpirun", *root, "--oversubscribe", "-np", ranks, BINARY, "run", "spec.json", "--out", "out",
+                        cwd=tmp_path)
     events, journal = tmp_path / "out" / "events", tmp_path / "out" / "journal.jsonl"
     until(lambda: events.is_dir() and len(list(events.iterdir())) == 2, "the second row")
     assert cluster.run("cut", "node2").returncode == 0
