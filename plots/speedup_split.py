@@ -20,7 +20,9 @@ TICKS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3, 5, 10, 20, 50,
 
 
 def applies(results):
-    refused = to_loss.refusal(results) or results.without(to_loss.SAMPLES)
+    refused = to_loss.refusal(results)
+    if refused is None and to_loss.SAMPLES not in results.rows.columns:
+        refused = results.without(to_loss.SAMPLES)
     if refused:
         return refused
     baseline = paired.baseline_label(results.rows)

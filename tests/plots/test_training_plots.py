@@ -144,7 +144,9 @@ def test_when_nobody_reached_the_target_the_figure_says_so(tmp_path):
 
     folder = training.change(training.write(tmp_path / "r", FACTOR), lose_all)
     assert {"time_to_loss_by_factor.png", "loss_over_time.png"} <= made(folder)
-    ((_, fig),) = time_to_loss.figures(read_results(folder))
+    results = read_results(folder)
+    assert speedup_split.applies(results).startswith("nothing to compare")
+    ((_, fig),) = time_to_loss.figures(results)
     assert words_in(fig).count("not reached") == 9
     assert bars_of(fig.axes[0]) == []
 
