@@ -354,6 +354,20 @@ TEST_CASE("verify: the samples show one wrong entry among all") {
   CHECK(std::abs(right.signed_sum - wrong.signed_sum) == doctest::Approx(1));
 }
 
+TEST_CASE("replica: what is held stays as it was while an average comes, and is let go after it") {
+  Members members({.workers = 2});
+  auto& replica = members.replicas[1];
+  const auto before = members.parameters(1);
+  const float* held = replica.hold();
+  members.run(start_of(SyncKind::PairMean,
+                       {member(0, Role::Blocking, 0.5), member(1, Role::Passive, 0.5)}));
+  CHECK(Values(held, held + before.size()) == before);
+  CHECK(members.parameters(1) == members.parameters(0));
+  CHECK(replica.changes() == 1);
+  replica.let_go();
+  CHECK(replica.hold() == replica.parameters.entries());
+}
+
 TEST_CASE("replica: workers and servers begin with the same parameters, shard by shard") {
   Members members({.workers = 1, .servers = 3, .entries = 200'000});
   message::Prepare prepare = members.replicas[0].prepare();
