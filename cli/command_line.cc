@@ -112,6 +112,7 @@ void add_run(CLI::App& app, int& exit_code) {
 void add_rank(CLI::App& app, int& exit_code) {
   auto* command = app.add_subcommand("rank", "")->group("");
   auto arguments = std::make_shared<LocalRankArguments>();
+  add_spec_and_sets(*command, arguments->spec);
   command->add_flag("--share-gpus", arguments->share_gpus);
   command->callback([arguments, &exit_code] { exit_code = run_local_rank(*arguments); });
 }

@@ -198,6 +198,10 @@ class JobMember {
   std::unique_ptr<Backend> nccl_;
 };
 
+void add_sets(std::vector<std::string>& command, const SpecArguments& arguments) {
+  for (const auto& set : arguments.sets) command.insert(command.end(), {"--set", set});
+}
+
 int run_on_local_ranks(const RunArguments& arguments,
                        const std::shared_ptr<const Experiment>& experiment) {
   // What no rank could have is said once, and before they start.
@@ -206,7 +210,8 @@ int run_on_local_ranks(const RunArguments& arguments,
                        std::vector<std::string>(*arguments.ranks, host_name()));
   if (director.finished()) return director.direct();
   director.start_server();
-  std::vector<std::string> command{own_path(), "rank"};
+  std::vector<std::string> command{own_path(), "rank", arguments.spec.spec};
+  add_sets(command, arguments.spec);
   if (arguments.share_gpus) command.emplace_back("--share-gpus");
   LocalRanks ranks(command, *arguments.ranks, director.server().address(),
                    director.server().secret());
@@ -220,7 +225,7 @@ int run_on_local_ranks(const RunArguments& arguments,
 // The command as it was given, for the launcher to start.
 std::vector<std::string> own_command(const RunArguments& arguments) {
   std::vector<std::string> command{own_path(), "run", arguments.spec.spec, "--backend", "mpi"};
-  for (const auto& set : arguments.spec.sets) command.insert(command.end(), {"--set", set});
+  add_sets(command, arguments.spec);
   if (!arguments.out.empty()) command.insert(command.end(), {"--out", arguments.out});
   if (arguments.on_loss) command.insert(command.end(), {"--on-loss", name_of(*arguments.on_loss)});
   if (arguments.json) command.emplace_back("--json");
@@ -255,7 +260,7 @@ std::vector<std::string> own_command(const RunArguments& arguments) {
 int start_ranks(const RunArguments& arguments) {
   const auto experiment = read_spec(arguments.spec, nullptr);
   const auto backend = arguments.backend.value_or(experiment->base().run.backend);
-  const auto needed = ranks_needed(*experiment, backend);
+  const auto needed = ranks_needed(*experiment);
   if (!arguments.ranks)
     throw InputError("run", fmt::format("this spec needs {0} ranks, and nothing has started them; "
                                         "allowed: mpirun -np {0} cohort run {1}, or cohort run {1} "
@@ -321,6 +326,9 @@ int run_local_rank(const LocalRankArguments& arguments) {
   options.server = variable("COHORT_SERVER");
   options.secret = secret_of(variable("COHORT_SECRET"));
   options.rank = static_cast<std::uint32_t>(std::stoul(variable("COHORT_RANK")));
+  options.plans = [&arguments](std::uint32_t number) {
+    return training_plan(*read_spec(arguments.spec, nullptr), number);
+  };
   const auto local = static_cast<std::uint32_t>(std::stoul(variable("COHORT_LOCAL_RANK")));
   const auto backend = load_nccl_backend(
       "", {.rank = options.rank, .local_rank = local, .share_gpus = arguments.share_gpus});

@@ -26,6 +26,7 @@ struct RunArguments {
 // What a rank that this command started itself needs; the rest stands in its environment
 // (runtime/local_ranks.h).
 struct LocalRankArguments {
+  SpecArguments spec;
   bool share_gpus = false;
 };
 

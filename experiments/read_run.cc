@@ -24,11 +24,7 @@ void check_policy(const PolicyChoice& choice, std::size_t number) {
                   "endpoint_bandwidth is simulated only: a real run moves what its transport can");
 }
 
-void check_training(const Cell& cell, BackendKind backend) {
-  if (backend == BackendKind::Nccl)
-    throw InputError("/workload/training",
-                     "the nccl backend emulates steps and does not train; allowed with training: "
-                     "the mpi backend");
+void check_training(const Cell& cell) {
   if (cell.training.tune)
     throw InputError("/measure/tune",
                      "is simulated only; allowed in a real run: the learning_rate and momentum "
@@ -58,10 +54,10 @@ RunSpec read_run(const SpecNode& node) {
   return run;
 }
 
-void check_runnable(const Cell& cell, BackendKind backend) {
+void check_runnable(const Cell& cell) {
   constexpr double kMostBytes = 4.0 * INT32_MAX;  // counts of fp32 entries in MPI and NCCL
   for (std::size_t i = 0; i < cell.policies.size(); ++i) check_policy(cell.policies[i], i);
-  if (cell.training.plan) check_training(cell, backend);
+  if (cell.training.plan) check_training(cell);
   if (cell.stop.loss)
     throw InputError("/stop/loss",
                      "is simulated only: a real run evaluates the loss when it is over, so as to "

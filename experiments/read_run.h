@@ -16,7 +16,7 @@ struct Cell;
 
 // Throws InputError, its `where` a JSON pointer, when the cell holds what only a simulation can do:
 // an overlapped all-reduce, slow links, a transport of another speed, a payload that a real run
-// cannot hold, an end at a loss; or training, with a backend that has none.
-void check_runnable(const Cell& cell, BackendKind backend);
+// cannot hold, an end at a loss.
+void check_runnable(const Cell& cell);
 
 }  // namespace cohort

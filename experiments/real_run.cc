@@ -45,12 +45,12 @@ std::string key_text(std::uint64_t key) { return fmt::format("{:016x}", key); }
 
 }  // namespace
 
-RanksNeeded ranks_needed(const Experiment& experiment, BackendKind backend) {
+RanksNeeded ranks_needed(const Experiment& experiment) {
   RanksNeeded needed;
   for (std::uint64_t number = 0; number < experiment.axes().cells(); ++number) {
     const Cell cell = experiment.cell(number);
     try {
-      check_runnable(cell, backend);
+      check_runnable(cell);
     } catch (const InputError& error) {
       throw InputError(experiment.file().string() + ": " + error.where(), error.complaint());
     }
@@ -73,7 +73,7 @@ std::shared_ptr<const TrainingPlan> training_plan(const Experiment& experiment,
 
 struct RealRun::State {
   State(const Experiment& spec, RealRunOptions given)
-      : experiment(spec), options(std::move(given)), needed(ranks_needed(spec, options.backend)) {
+      : experiment(spec), options(std::move(given)), needed(ranks_needed(spec)) {
     check_ranks();
     layout = lay_out(options.hosts, needed.servers);
     told = tell_nodes(experiment, layout);

@@ -66,7 +66,7 @@ struct RanksNeeded {
 };
 // Checks every cell (check_runnable). Throws InputError with file and place, also when cells have
 // different numbers of workers.
-[[nodiscard]] RanksNeeded ranks_needed(const Experiment& experiment, BackendKind backend);
+[[nodiscard]] RanksNeeded ranks_needed(const Experiment& experiment);
 
 // The plan of the rows whose RunSetup::plan is `number`; null: they do not train. For ranks, each
 // of which makes it from the spec itself. May be called from several threads at once.

@@ -74,6 +74,19 @@ def test_every_policy_runs_and_every_mean_is_right(cohort):
     assert [r["worker_steps"] for r in runs] == [36] * len(POLICIES)
 
 
+def test_training_on_the_device_learns_what_the_simulation_does(cohort):
+    training = {"model": {"kind": "mlp", "hidden": [20]}, "batch": 8, "momentum": 0.9,
+                "data": {"synthetic": {"training_samples": 512, "test_samples": 128}}}
+    spec = real_spec(policies=["all-reduce"], workload={"compute": "1ms", "training": training})
+    done = run(cohort, spec, 4, "--set", "/workload/training/learning_rate=0.05", "--json")
+    assert done.returncode == 0, done.stderr
+    real = json.loads(done.stdout)["runs"][0]
+    spec["workload"]["training"]["learning_rate"] = 0.05
+    simulated = json.loads(cohort.run("simulate", cohort.spec(spec), "--json").stdout)["runs"][0]
+    assert real["final_loss"] == pytest.approx(simulated["final_loss"], rel=1e-4)
+    assert real["final_loss"] < real["curve"]["loss"][0]
+
+
 def test_two_ranks_on_one_gpu_are_refused_before_anything_starts(cohort):
     done = run(cohort, real_spec(), 4, COHORT_STAND_IN_GPUS="3")
     assert done.returncode == 2

@@ -94,7 +94,6 @@ def test_a_row_that_diverges_says_where_and_the_others_are_kept(cohort):
 
 @pytest.mark.parametrize(("changes", "arguments", "place"), [
     ({"stop": {"steps_per_worker": 5, "loss": 0.5}}, ["--backend", "mpi"], "/stop/loss"),
-    ({}, ["--backend", "nccl"], "/workload/training"),
 ])
 def test_what_a_real_training_cannot_do_is_refused_by_name(cohort, changes, arguments, place):
     spec = cohort.spec(training_spec(policies=["all-reduce"], **changes))
