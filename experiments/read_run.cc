@@ -58,6 +58,10 @@ void check_runnable(const Cell& cell) {
   constexpr double kMostBytes = 4.0 * INT32_MAX;  // counts of fp32 entries in MPI and NCCL
   for (std::size_t i = 0; i < cell.policies.size(); ++i) check_policy(cell.policies[i], i);
   if (cell.training.plan) check_training(cell);
+  if (cell.training.tune)
+    throw InputError("/measure/tune",
+                     "is simulated only: a real run trains at the spec's own rates; allowed there: "
+                     "learning_rate and momentum, such as a simulation of this spec found");
   if (cell.stop.loss)
     throw InputError("/stop/loss",
                      "is simulated only: a real run evaluates the loss when it is over, so as to "

@@ -176,9 +176,10 @@ struct RealRun::State {
     }
     count_means(record, report);
     const auto error = record.failure.empty() ? wrong_mean(record) : record.failure;
-    auto text = error.empty()
-                    ? row_json(real_row(scenario, record), {.clock = Clock::Measured}).dump()
-                    : failed_row(scenario, error);
+    auto text =
+        error.empty()
+            ? row_json(real_row(scenario, record), extras_of(scenario, Clock::Measured)).dump()
+            : failed_row(scenario, error);
     if (directory) {
       directory->journal().append(row.key, text);
       directory->journal().sync();

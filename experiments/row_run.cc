@@ -22,8 +22,8 @@ class StopWatch final : public ActionLog {
 };
 
 RowExtras extras_of(const RowScenario& row) {
-  RowExtras extras{.tuning = row.tuning.get()};
-  if (row.scenario.training) extras.target_loss = row.scenario.training->measure.target_loss;
+  auto extras = extras_of(row.scenario);
+  extras.tuning = row.tuning.get();
   return extras;
 }
 

@@ -25,6 +25,12 @@ std::string csv_value(const AnyJson& value) {
 
 }  // namespace
 
+RowExtras extras_of(const Scenario& scenario, Clock clock) {
+  RowExtras extras{.clock = clock};
+  if (scenario.training) extras.target_loss = scenario.training->measure.target_loss;
+  return extras;
+}
+
 OrderedJson row_json(const ResultRow& row, const RowExtras& extras) {
   const bool simulated = extras.clock == Clock::Simulated;
   OrderedJson columns{{"policy", row.policy},

@@ -31,6 +31,9 @@ struct RowExtras {
   const Tuning* tuning = nullptr;       // null: the rates are the spec's
 };
 
+// With the target loss of the scenario's own plan.
+[[nodiscard]] RowExtras extras_of(const Scenario& scenario, Clock clock = Clock::Simulated);
+
 // A run with training has more columns (experiments/learning_text.h). `error` is the last one.
 [[nodiscard]] OrderedJson row_json(const ResultRow& row, const RowExtras& extras = {});
 

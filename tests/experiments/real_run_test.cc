@@ -249,6 +249,9 @@ TEST_CASE("real run: what only a simulation can do is refused with its place") {
   says(refusal(spec_of({{"workload", {{"compute", "1ms"}, {"payload", "0B"}}}})),
        "/workload/payload");
   says(refusal(spec_of({{"sweep", {{"/cluster/gpus_per_node", {1, 2}}}}})), "/sweep: cells have");
+  says(refusal(spec_of({{"workload", {{"compute", "1ms"}, {"training", {{"model", "quadratic"}}}}},
+                        {"measure", {{"tune", {{"learning_rate", {0.1, 0.2}}}}}}})),
+       "/measure/tune: is simulated only");
 }
 
 }  // namespace
