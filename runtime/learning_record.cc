@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 #include <vector>
 
 #include "policies/errors.h"
@@ -32,7 +33,8 @@ class CurveMaker {
       throw FrameError("learning curves that do not fit together");
   }
 
-  // The first point is before the first step, and the last one at the run's end.
+  // The first point is before the first step, and the last one at the run's end; what a worker
+  // copied later, before it heard of the end, is no point.
   [[nodiscard]] std::vector<LearningPoint> make(Time end) const {
     std::vector<LearningPoint> curve;
     for (std::size_t i = 0; i < points_; ++i) {
@@ -40,7 +42,12 @@ class CurveMaker {
       curve.push_back(point(i));
     }
     curve.front().seconds = 0;
-    curve.back().seconds = std::chrono::duration<double>(end).count();
+    const double seconds = std::chrono::duration<double>(end).count();
+    LearningPoint last = std::move(curve.back());
+    last.seconds = seconds;
+    curve.pop_back();
+    std::erase_if(curve, [&](const LearningPoint& point) { return point.seconds >= seconds; });
+    curve.push_back(std::move(last));
     return curve;
   }
 

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "runtime/learning_record.h"
 #include "tests/runtime/random_job.h"
 #include "tests/runtime/thread_job.h"
 #include "tests/runtime/training_job.h"
@@ -186,6 +187,24 @@ TEST_CASE("training: a run that ends at its time has a curve up to the end") {
     CHECK(curve[i].samples >= curve[i - 1].samples);
     CHECK(curve[i].worst.has_value());
   }
+}
+
+TEST_CASE("training: a copy that a worker took before it heard of the run's end is no point") {
+  const auto setup = training_setup("all-reduce", {}, softmax_plan());
+  RunRecord record;
+  record.elapsed = std::chrono::milliseconds(200);
+  const auto part = [](std::int64_t ms, std::uint64_t steps, double loss) {
+    return CurvePart{.at = std::chrono::milliseconds(ms), .steps = steps, .mean = Score{loss, {}}};
+  };
+  std::vector<std::optional<message::Learned>> members(4);
+  for (auto& member : members)
+    member = message::Learned{
+        .curve = {part(1, 0, 4), part(100, 10, 3), part(203, 20, 2), part(205, 21, 1)}};
+  const auto curve = learning_of(setup, record, Time{}, members).curve;
+  REQUIRE(curve.size() == 3);
+  CHECK(curve[1].seconds == doctest::Approx(0.1));
+  CHECK(curve[2].seconds == doctest::Approx(0.2));
+  CHECK(curve[2].mean.loss == 1);
 }
 
 }  // namespace cohort
