@@ -5,7 +5,7 @@
 //           everybody: t = 2(g-1) a + 2(g-1)/g S / b, by least squares with weights 1/t^2; the one
 //           of median bandwidth, of two the larger. A hop between nodes has twice a NIC's latency.
 //           Where the transfers of many ranks to one show that one way alone carries more, that is
-//           the bandwidth, and the acknowledgements are what makes the difference
+//           the bandwidth, and the acknowledgements are what makes the difference, up to a tenth
 //   fabric  from the all-reduce inside every node at once, in the same way; where a host has more
 //           ranks than CPUs, from the pair exchange inside a node: t = a + S / b. No latency above
 //           that of a hop of the ring of everybody. `shared`, of twice that bandwidth, when two

@@ -81,6 +81,7 @@ class Measurement {
       communicator_ = CommunicatorId{communicators_};
     }
     kind_ = pattern.kind;
+    lead_ = 0;
     if (mine != nullptr) received_ = Buffer(vectors_, values_.count() * arriving(*mine).size());
     barrier();
     const auto begin = Clock::now();

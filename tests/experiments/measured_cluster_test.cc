@@ -107,6 +107,17 @@ TEST_CASE("measured cluster: the model is checked against every all-reduce, side
   }
 }
 
+TEST_CASE("measured cluster: acknowledgements explain no more than a tenth; the rings count then") {
+  auto results = modelled();
+  for (auto& result : results)
+    if (result.pattern.kind == Pattern::Kind::Incast)
+      for (auto& timing : result.timings) timing.seconds /= 4;
+  const auto fitted = fit_cluster(results, kNodes, 2);
+  CHECK(fitted.cluster.nic_bandwidth.front() == doctest::Approx(kNic).epsilon(1e-6));
+  CHECK(fitted.cluster.nic_acknowledgements == 0);
+  CHECK(fitted.warnings.size() == 1);
+}
+
 TEST_CASE("measured cluster: more ranks than processors carry a warning and feed no fit") {
   auto results = modelled();
   CHECK(fit_cluster(results, kNodes, 2).warnings.empty());

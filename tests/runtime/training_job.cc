@@ -20,6 +20,20 @@ std::shared_ptr<TrainingPlan> softmax_plan() {
   return std::make_shared<TrainingPlan>(plan);
 }
 
+std::shared_ptr<TrainingPlan> momentum_plan() {
+  auto plan = softmax_plan();
+  plan->training.sgd.momentum = 0.9;
+  return plan;
+}
+
+Options with(const std::string& name, const OptionValue& value) {
+  Options options;
+  options.set(name, value);
+  return options;
+}
+
+OptionValue word(const char* text) { return std::string(text); }
+
 RunSetup training_setup(const std::string& policy, const Options& given,
                         std::shared_ptr<const TrainingPlan> plan) {
   RunSetup setup;

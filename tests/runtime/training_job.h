@@ -14,6 +14,11 @@ namespace cohort {
 // workers.
 [[nodiscard]] std::shared_ptr<TrainingPlan> softmax_plan();
 
+[[nodiscard]] std::shared_ptr<TrainingPlan> momentum_plan();  // the same with momentum 0.9
+
+[[nodiscard]] Options with(const std::string& name, const OptionValue& value);
+[[nodiscard]] OptionValue word(const char* text);
+
 // Four workers on two nodes, 40 steps each.
 [[nodiscard]] RunSetup training_setup(const std::string& policy, const Options& given,
                                       std::shared_ptr<const TrainingPlan> plan);

@@ -20,20 +20,6 @@ RunRecord trained(const RunSetup& setup) {
   return record;
 }
 
-Options with(const std::string& name, const OptionValue& value) {
-  Options options;
-  options.set(name, value);
-  return options;
-}
-
-OptionValue word(const char* text) { return std::string(text); }
-
-std::shared_ptr<TrainingPlan> momentum_plan() {
-  auto plan = softmax_plan();
-  plan->training.sgd.momentum = 0.9;
-  return plan;
-}
-
 void check_same_curve(const RunRecord& one, const RunRecord& other) {
   REQUIRE(last(one).samples == last(other).samples);
   const auto& curve = one.learning->curve;

@@ -37,20 +37,6 @@ void check_as_on_host(const RunSetup& setup) {
   }
 }
 
-Options with(const std::string& name, const OptionValue& value) {
-  Options options;
-  options.set(name, value);
-  return options;
-}
-
-OptionValue word(const char* text) { return std::string(text); }
-
-std::shared_ptr<TrainingPlan> momentum_plan() {
-  auto plan = softmax_plan();
-  plan->training.sgd.momentum = 0.9;
-  return plan;
-}
-
 }  // namespace
 
 TEST_CASE("nccl training: all-reduce on four ranks learns each model as ranks on the host do") {
