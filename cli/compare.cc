@@ -47,10 +47,16 @@ std::string phase_table(const Comparison& comparison) {
   return text_table(lines, {true, true, true, false, false, false});
 }
 
+const char* uses(const Comparison& comparison) {
+  return comparison.hosted ? "the same, as the simulation hosts all policies in the group generator"
+                           : "simulated step, recorded coordination in place of the simulated";
+}
+
 void print_text(const Comparison& comparison) {
   fmt::print(
-      "Throughput in worker-steps/s, mean over seeds with 95 % interval. predicted: the simulated "
-      "step with the recorded coordination in place of its own; plain: as simulated.\n\n{}\n",
+      "Throughput in worker-steps/s, mean over seeds with 95 % interval. plain: as simulated; "
+      "predicted: {}.\n\n{}\n",
+      uses(comparison),
       throughput_table(comparison));
   fmt::print("Milliseconds per worker-step, mean over seeds; simulated: plain.\n\n{}\n",
              phase_table(comparison));
@@ -95,7 +101,7 @@ void print_json(const Comparison& comparison) {
       {"policies", policies},
       {"left_out", comparison.left_out},
       {"summary",
-       {{"predicted_uses", "simulated step, recorded coordination in place of the simulated"},
+       {{"predicted_uses", uses(comparison)},
         {"median_absolute_error", comparison.median_error},
         {"worst_absolute_error", comparison.worst_error},
         {"median_absolute_plain_error", comparison.median_plain_error},

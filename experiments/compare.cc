@@ -93,6 +93,15 @@ std::vector<std::string> flaws_of(const Row& simulated, const Row& real) {
   return flaws;
 }
 
+// Whether the simulations of a directory had the group generator host all policies.
+bool hosted_all(const std::filesystem::path& simulated) {
+  const auto file = simulated / "manifest.json";
+  if (!std::filesystem::exists(file)) return false;
+  const auto manifest = Json::parse(read_text(file), nullptr, false);
+  if (manifest.is_discarded()) throw InputError(file.string(), "is no JSON");
+  return manifest.value("/resolved/cluster/coordination_hosted"_json_pointer, false);
+}
+
 // Per worker-step.
 double step_seconds(const Row& row) {
   return number(row, "workers") / number(row, "throughput_steps_per_second");
@@ -120,6 +129,8 @@ Estimate estimate(const std::vector<double>& values) {
 // The rows of one cell and label, seed by seed.
 class Gathered {
  public:
+  explicit Gathered(bool hosted) : hosted_(hosted) {}
+
   void add(const Row& simulated, const Row& real) {
     if (measured_.empty()) {
       result_.cell = real.cell;
@@ -136,7 +147,8 @@ class Gathered {
     const double workers = number(real, "workers");
     measured_.push_back(workers / step_seconds(real));
     plain_.push_back(workers / step_seconds(simulated));
-    predicted_.push_back(workers / (step_seconds(simulated) - plain_phases[3] + real_phases[3]));
+    const double recorded = hosted_ ? 0 : real_phases[3] - plain_phases[3];
+    predicted_.push_back(workers / (step_seconds(simulated) + recorded));
   }
   [[nodiscard]] ComparedPolicy finish() {
     for (auto* phases : {&result_.measured_phases, &result_.plain_phases})
@@ -148,6 +160,7 @@ class Gathered {
   }
 
  private:
+  bool hosted_;
   ComparedPolicy result_;
   std::vector<double> measured_, plain_, predicted_;
 };
@@ -201,6 +214,7 @@ Comparison compare_results(const std::filesystem::path& simulated,
   Comparison comparison;
   std::map<std::string, std::size_t> place;  // of each group
   std::vector<Gathered> gathered;
+  comparison.hosted = hosted_all(simulated);
   for (const auto& row : read_rows(real, "measured_seconds")) {
     const auto prediction = predictions.find(row.key);
     if (prediction == predictions.end()) {
@@ -211,7 +225,7 @@ Comparison compare_results(const std::filesystem::path& simulated,
     for (const auto& what : flaws) comparison.left_out.push_back(row.name + ": " + what);
     if (flaws.empty()) {
       const auto [at, fresh] = place.emplace(row.group, gathered.size());
-      if (fresh) gathered.emplace_back();
+      if (fresh) gathered.emplace_back(comparison.hosted);
       gathered[at->second].add(prediction->second, row);
     }
     predictions.erase(prediction);

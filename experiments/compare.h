@@ -6,6 +6,7 @@
 // place of the simulated one (SEMANTICS 2: a real run hosts all policies in the group generator,
 // also those whose decisions are made at the workers and cost nothing in a simulation):
 //   step time predicted = step time plain - coordinate simulated + coordinate recorded
+// A simulation with `cluster.coordination_hosted` has simulated that: predicted is plain there.
 // Errors are predicted / measured - 1, of means over seeds; intervals are 95 %, over seeds
 // (Student's t). A pair of policies of one cell is ranked right when the prediction orders them as
 // the measurement does; judged are pairs whose measured intervals do not overlap.
@@ -46,6 +47,7 @@ struct ComparedPolicy {
 };
 
 struct Comparison {
+  bool hosted = false;  // the simulation had the group generator host all policies
   std::vector<ComparedPolicy> policies;  // in the order of the measured rows; at least one
   // Rows without a partner, a result, or a window where the partner has one: which and why.
   std::vector<std::string> left_out;

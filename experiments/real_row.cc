@@ -247,17 +247,18 @@ ResultRow real_row(const Scenario& scenario, const RunRecord& record) {
 std::string steps_csv(const RunRecord& record, std::uint32_t workers) {
   std::string text =
       "worker,step,seconds,stretched_seconds,wait_seconds,coordinate_seconds,"
-      "communicator_seconds,transfer_seconds\n";
+      "communicator_seconds,transfer_seconds,trip_seconds\n";
   for (const auto& steps : split_steps(record, workers).steps) {
     for (const auto& step : steps) {
       std::array<Time, 4> spent{};
       for (const auto& interval : step.intervals)
         spent[static_cast<std::size_t>(interval.how)] += interval.end - interval.begin;
       const auto& [compute, wait, sync, coordinate] = spent;
-      fmt::format_to(std::back_inserter(text), "{},{},{},{},{},{},{},{}\n",
+      const Time trip = std::max(Time{}, step.timing->arrived - step.timing->ended);
+      fmt::format_to(std::back_inserter(text), "{},{},{},{},{},{},{},{},{}\n",
                      index(step.timing->worker), step.timing->step, decimal(step.timing->work),
                      decimal(compute), decimal(wait), decimal(coordinate),
-                     decimal(step.communicator), decimal(sync));
+                     decimal(step.communicator), decimal(sync), decimal(trip));
     }
   }
   return text;

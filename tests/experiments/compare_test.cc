@@ -49,6 +49,16 @@ TEST_CASE("compare: the recorded coordination stands in place of the simulated o
   CHECK(comparison.worst_plain_error == Approx(0.25));
 }
 
+TEST_CASE("compare: a simulation of a group generator that hosts all policies is left as it is") {
+  const Directories directories(row("a", 1, 40, 0.8, 0.1, "simulated"),
+                                row("a", 1, 32, 0.64, 0.2, "measured"));
+  directories.simulated.write("manifest.json",
+                              R"({"resolved":{"cluster":{"coordination_hosted":true}}})");
+  const auto policy = directories.compare().policies[0];
+  CHECK(policy.predicted.mean == policy.plain.mean);
+  CHECK(policy.plain.mean == Approx(40));
+}
+
 TEST_CASE("compare: phases are seconds per worker-step") {
   const Directories directories(row("a", 1, 40, 0.8, 0, "simulated"),
                                 row("a", 1, 32, 0.64, 0.2, "measured"));
