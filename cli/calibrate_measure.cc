@@ -4,9 +4,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
+#include <cstdio>
 #include <string>
 #include <vector>
 
+#include "cli/error_report.h"
 #include "cli/exit_codes.h"
 #include "experiments/measured_cluster.h"
 #include "experiments/rank_layout.h"
@@ -31,6 +34,9 @@ Nodes nodes_of(const std::vector<std::string>& hosts) {
   }
   return nodes;
 }
+
+// While rank 0 fits the model.
+constexpr std::chrono::seconds kFitLimit{60};
 
 double milliseconds(double seconds) { return seconds * 1e3; }
 
@@ -82,13 +88,8 @@ void print_json(const std::vector<PatternResult>& results, const MeasuredCluster
   fmt::print("{}\n", all.dump(2));
 }
 
-}  // namespace
-
-int calibrate_by_measuring(bool json) {
-  if (!MpiJob::launched())
-    throw InputError("--measure",
-                     "this is a single process; allowed: mpirun -np N cohort calibrate --measure");
-  MpiJob job;
+// Exit code.
+int measure_and_print(MpiJob& job, bool json) {
   const auto nodes = nodes_of(job.hosts());
   const auto results = measure(job.backend(), job.rank(), job.size(), patterns(nodes));
   if (job.rank() != 0) return kDone;
@@ -96,7 +97,22 @@ int calibrate_by_measuring(bool json) {
   const auto fitted = fit_cluster(results, nodes, cpus);
   for (const auto& warning : fitted.warnings) fmt::print(stderr, "cohort: {}\n", warning);
   json ? print_json(results, fitted) : print_text(results, fitted);
+  std::fflush(stdout);
   return kDone;
+}
+
+}  // namespace
+
+int calibrate_by_measuring(bool json) {
+  if (!MpiJob::launched())
+    throw InputError("--measure",
+                     "this is a single process; allowed: mpirun -np N cohort calibrate --measure");
+  MpiJob job;
+  try {
+    return job.leave(measure_and_print(job, json), kFitLimit);
+  } catch (...) {
+    MpiJob::quit(report_current_error());  // the others may still be measuring
+  }
 }
 
 }  // namespace cohort

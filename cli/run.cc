@@ -19,6 +19,7 @@
 #include "cli/program.h"
 #include "cli/run_director.h"
 #include "experiments/experiment.h"
+#include "experiments/launched_rank.h"
 #include "experiments/this_host.h"
 #include "policies/errors.h"
 #include "runtime/local_ranks.h"
@@ -44,14 +45,6 @@ Secret secret_of(const std::string& text) {
   for (std::size_t i = 0; i < secret.size() && 2 * i + 2 <= text.size(); ++i)
     std::from_chars(text.data() + 2 * i, text.data() + 2 * i + 2, secret[i], 16);
   return secret;
-}
-
-// MPI cannot be left in order once a peer is dead.
-[[noreturn]] void leave_at_once(MpiJob& job, int exit_code) {
-  job.abandon();
-  std::fflush(stdout);
-  std::fflush(stderr);
-  std::_Exit(exit_code);
 }
 
 std::uint32_t local_rank(const std::vector<std::string>& hosts, std::uint32_t rank) {
@@ -155,18 +148,19 @@ class JobMember {
         exit_code = report_current_error();
       }
     });
+    // MPI cannot be left in order once a peer is dead.
     const auto failed = take_part(as_rank(orders), own);
     directing.join();
-    if (failed) leave_at_once(job_, exit_code);
-    return std::stoi(job_.broadcast(std::to_string(exit_code)));
+    if (failed) MpiJob::quit(exit_code);
+    std::fflush(stdout);  // nothing that happens from now on takes the results back
+    return job_.leave(exit_code);
   }
 
   int follow() {
     const auto orders = Orders::parse(job_.broadcast(""));
     if (orders.end) return *orders.end;
-    if (const auto failed = take_part(as_rank(orders), backend(orders)))
-      leave_at_once(job_, *failed);
-    return std::stoi(job_.broadcast(""));
+    if (const auto failed = take_part(as_rank(orders), backend(orders))) MpiJob::quit(*failed);
+    return job_.leave(kDone);
   }
 
   // The job's backend. A rank that cannot have it, such as for want of a GPU, says so and ends.
@@ -177,7 +171,7 @@ class JobMember {
                                      .local_rank = local_rank(hosts_, job_.rank()),
                                      .share_gpus = arguments_.share_gpus});
     } catch (...) {
-      leave_at_once(job_, report_current_error());
+      MpiJob::quit(report_current_error());
     }
     return *nccl_;
   }
@@ -215,6 +209,7 @@ int run_on_local_ranks(const RunArguments& arguments,
   if (arguments.share_gpus) command.emplace_back("--share-gpus");
   LocalRanks ranks(command, *arguments.ranks, director.server().address(),
                    director.server().secret());
+  director.ask_while_waiting([&ranks] { return ranks.first_end(); });
   const int exit_code = director.direct();
   // After a failure, whoever has not ended by now is stuck or stopped.
   for (const auto& complaint : ranks.join(std::chrono::seconds(exit_code == kDone ? 5 : 2)))
@@ -255,6 +250,14 @@ std::vector<std::string> own_command(const RunArguments& arguments) {
   for (const int number : {SIGINT, SIGTERM, SIGPIPE, SIGXFSZ}) std::signal(number, SIG_DFL);
   ::execvp(pointers.front(), pointers.data());
   throw EnvironmentError("cannot start mpirun");
+}
+
+// Slurm's srun, unless it is told to start MPI's ranks. Exit code; rank 0 says it.
+int refuse_launch_without_mpi(const LaunchedRank& rank) {
+  if (rank.rank > 0) return kWrongInput;
+  return report_error(kWrongInput, fmt::format("run: {} processes were started without MPI; "
+                                               "allowed: srun --mpi=pmix, or mpirun",
+                                               rank.ranks));
 }
 
 int start_ranks(const RunArguments& arguments) {
@@ -313,7 +316,10 @@ bool can_run(BackendKind backend) {
 int run_spec(const RunArguments& arguments) {
   if (arguments.timeline && arguments.out.empty())
     throw InputError("--timeline", "has nowhere to go; allowed: together with --out DIR");
-  if (!MpiJob::launched()) return start_ranks(arguments);
+  if (!MpiJob::launched()) {
+    const auto rank = launched_rank();
+    return rank ? refuse_launch_without_mpi(*rank) : start_ranks(arguments);
+  }
   auto experiment = try_to_read(arguments.spec);
   MpiJob job(start_limit(experiment.get()));
   return JobMember(arguments, job, std::move(experiment)).run();

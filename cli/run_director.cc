@@ -20,6 +20,16 @@ std::chrono::milliseconds up_to_milliseconds(Time time) {
   return std::chrono::ceil<std::chrono::milliseconds>(time);
 }
 
+// On a thread of its own, as long as what is returned lives.
+std::jthread now_and_then(std::function<void()> call) {
+  return std::jthread([call = std::move(call)](const std::stop_token& over) {
+    while (!over.stop_requested()) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      call();
+    }
+  });
+}
+
 }  // namespace
 
 RunDirector::RunDirector(const RunArguments& arguments,
@@ -69,22 +79,30 @@ int RunDirector::direct() {
     return conclude(report);
   } catch (const std::exception& error) {
     end_job(error.what());
-    throw;
+    if (!stop_requested()) throw;
+    say(error.what());
+    return kInterrupted;
   }
 }
 
 RealRunReport RunDirector::run_rows() {
   if (run_.finished()) return run_.run({});
-  const auto ranks = server_->await_ranks();
+  const auto ranks = await_ranks();
   if (!arguments_.share_gpus) refuse_shared_gpus(ranks);
-  const std::jthread watch([this](const std::stop_token& over) {
-    while (!over.stop_requested()) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(20));
-      if (stop_requested()) server_->interrupt("interrupted");
-    }
+  const auto watch = now_and_then([this] {
+    if (stop_requested()) server_->interrupt("interrupted");
   });
   return run_.run([this](const RunSetup& setup, const std::vector<std::uint32_t>& members,
                          ActionLog* log) { return server_->run(setup, members, log); });
+}
+
+std::vector<RankFacts> RunDirector::await_ranks() {
+  const auto watch = now_and_then([this] {
+    if (stop_requested()) server_->give_up_waiting("interrupted before all ranks were there");
+    const auto why = absence_ ? absence_() : "";
+    if (!why.empty()) server_->give_up_waiting(why + " before all ranks were there");
+  });
+  return server_->await_ranks();
 }
 
 void RunDirector::end_job(const std::string& failure) {

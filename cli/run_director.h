@@ -4,9 +4,11 @@
 // the first serves, or, with ranks that are processes of their own, on the same.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cli/run.h"
@@ -33,6 +35,9 @@ class RunDirector {
   [[nodiscard]] bool finished() const { return run_.finished(); }
   // Throws EnvironmentError.
   void start_server();
+  // `absence`: why a rank will not come, as far as its owner can tell; empty: it may. Asked, on a
+  // thread of its own, while direct() waits for the ranks.
+  void ask_while_waiting(std::function<std::string()> absence) { absence_ = std::move(absence); }
   [[nodiscard]] const JobServer& server() const { return *server_; }
 
   // Waits for the ranks, runs the rows, ends the job, prints the results. Returns an exit code.
@@ -42,6 +47,7 @@ class RunDirector {
  private:
   [[nodiscard]] RealRunOptions options();
   [[nodiscard]] RealRunReport run_rows();
+  [[nodiscard]] std::vector<RankFacts> await_ranks();
   void end_job(const std::string& failure);
   [[nodiscard]] std::string unfinished(const RealRunReport& report) const;
   [[nodiscard]] int conclude(const RealRunReport& report) const;
@@ -53,6 +59,7 @@ class RunDirector {
   BackendKind backend_;
   ProgressDisplay display_{"runs"};
   RealRun run_;
+  std::function<std::string()> absence_;
   std::optional<JobServer> server_;
 };
 

@@ -109,6 +109,7 @@ struct JobServer::State {
   }
 
   void reject_gathering(const std::string& why) {
+    if (!gathering) return;
     limit.cancel();
     reject(gathering, std::make_exception_ptr(EnvironmentError(why)));
   }
@@ -145,7 +146,7 @@ struct JobServer::State {
 
   void lost(std::uint32_t rank, const std::string& why) {
     if (run) run->lose(rank, why);
-    if (gathering) reject_gathering(why);
+    reject_gathering(why);
   }
 
   void begin_run(const RunSetup& setup, const std::vector<std::uint32_t>& ranks, ActionLog* log) {
@@ -168,7 +169,7 @@ struct JobServer::State {
   }
 
   void interrupt(const std::string& why) {
-    if (gathering) reject_gathering(why);
+    reject_gathering(why);
     if (run) run->interrupt(why);
     roster.flush();
   }
@@ -194,6 +195,10 @@ std::vector<RankFacts> JobServer::await_ranks() {
 RunRecord JobServer::run(const RunSetup& setup, const std::vector<std::uint32_t>& ranks,
                          ActionLog* log) {
   return state_->await(state_->running, [&] { state_->begin_run(setup, ranks, log); });
+}
+
+void JobServer::give_up_waiting(const std::string& why) {
+  boost::asio::post(state_->io, [this, why] { state_->reject_gathering(why); });
 }
 
 void JobServer::interrupt(const std::string& why) {

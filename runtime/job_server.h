@@ -65,6 +65,8 @@ class JobServer {
 
   // Waits until every rank has said hello. Throws EnvironmentError that names the missing ones.
   [[nodiscard]] std::vector<RankFacts> await_ranks();
+  // Ends that wait with EnvironmentError(why), if it is under way; any thread.
+  void give_up_waiting(const std::string& why);
 
   // One run. `ranks`: of each member of the setup's topology. What goes wrong with ranks ends up in
   // the record (`failure`, `lost`); with OnLoss::Continue later runs need all their ranks alive,

@@ -100,6 +100,14 @@ pid_t start(const std::vector<std::string>& command, const std::vector<std::stri
   return child;
 }
 
+// `status`: as of waitpid().
+std::string sentence(std::size_t rank, int status) {
+  if (!WIFSIGNALED(status))
+    return fmt::format("rank {} ended with exit code {}", rank, WEXITSTATUS(status));
+  return fmt::format("rank {} was ended by signal {} ({})", rank, WTERMSIG(status),
+                     ::strsignal(WTERMSIG(status)));
+}
+
 }  // namespace
 
 struct LocalRanks::State {
@@ -152,6 +160,13 @@ LocalRanks::LocalRanks(const std::vector<std::string>& command, std::uint32_t ra
 
 LocalRanks::~LocalRanks() = default;
 
+std::string LocalRanks::first_end() {
+  state_->reap();
+  for (std::size_t rank = 0; rank < state_->processes.size(); ++rank)
+    if (const auto& status = state_->processes[rank].status) return sentence(rank, *status);
+  return "";
+}
+
 std::vector<std::string> LocalRanks::join(std::chrono::milliseconds limit) {
   if (!state_->reap_within(limit)) state_->end_all();
   std::vector<std::string> complaints;
@@ -160,12 +175,8 @@ std::vector<std::string> LocalRanks::join(std::chrono::milliseconds limit) {
     if (overdue || !status) {
       complaints.push_back(
           fmt::format("rank {} did not end within {} ms and was ended", rank, limit.count()));
-    } else if (WIFSIGNALED(*status)) {
-      complaints.push_back(fmt::format("rank {} was ended by signal {} ({})", rank,
-                                       WTERMSIG(*status), ::strsignal(WTERMSIG(*status))));
-    } else if (WEXITSTATUS(*status) != 0) {
-      complaints.push_back(
-          fmt::format("rank {} ended with exit code {}", rank, WEXITSTATUS(*status)));
+    } else if (*status != 0) {
+      complaints.push_back(sentence(rank, *status));
     }
   }
   return complaints;

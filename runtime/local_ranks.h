@@ -23,6 +23,9 @@ class LocalRanks {
   // Ends what still runs: SIGTERM, then SIGKILL after `grace`; reaps all.
   ~LocalRanks();
 
+  // The sentence of the first rank that has ended; empty: all run. Not beside join().
+  [[nodiscard]] std::string first_end();
+
   // Waits until all have ended, at most `limit`; what still runs then is ended as by the
   // destructor. A sentence for each rank that ended otherwise than with exit code 0.
   [[nodiscard]] std::vector<std::string> join(std::chrono::milliseconds limit);

@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "policies/errors.h"
+#include "runtime/watchdog.h"
 
 namespace cohort {
 namespace {
@@ -19,6 +20,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr CommunicatorId kEverybody{0};
 constexpr std::chrono::seconds kLongestWait{60};
+constexpr std::chrono::seconds kLongestSize{600};
 
 const char* named(Pattern::Kind kind) {
   switch (kind) {
@@ -88,12 +90,23 @@ class Measurement {
     const bool connects = kind_ == Pattern::Kind::AllReduce && mine != nullptr;
     if (connects) finish(*transport_.create(communicator_, *mine, {}));
     result.create_seconds = largest(since(begin));
-    for (const auto bytes : options_.bytes) result.timings.push_back(time(mine, bytes));
+    for (const auto bytes : options_.bytes) {
+      watch(pattern.name, bytes);
+      result.timings.push_back(time(mine, bytes));
+      watchdog_.disarm();
+    }
     if (connects) transport_.destroy(communicator_);
     return result;
   }
 
  private:
+  // A call of the transport may wait for ever for a rank that is stopped.
+  void watch(const std::string& pattern, std::uint64_t bytes) {
+    const auto text = fmt::format("cohort: rank {}: the pattern \"{}\" took over {} s at {} B",
+                                  rank_, pattern, kLongestSize.count(), bytes);
+    watchdog_.arm(kLongestSize, [text] { return text; });
+  }
+
   static double since(Clock::time_point begin) {
     return std::chrono::duration<double>(Clock::now() - begin).count();
   }
@@ -245,6 +258,7 @@ class Measurement {
   CommunicatorId communicator_{};    // of this rank in the current pattern
   Pattern::Kind kind_{};             // of the current pattern
   double lead_ = 0;                  // of the last repeat, at the first of an incast
+  Watchdog watchdog_;
 };
 
 using Nodes = std::vector<std::vector<std::uint32_t>>;

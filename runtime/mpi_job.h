@@ -22,27 +22,35 @@ class MpiJob {
   [[nodiscard]] static bool available();
 
   // Initialises MPI. After this all calls of MPI, also those of the backend, must be made by one
-  // thread at a time. A rank that has not started within `start_limit` ends the others with exit
-  // code 3 and a message that names it, where one host has all. Throws EnvironmentError.
+  // thread at a time. Where all ranks meet, here, in broadcast() and in leave(), one that does not
+  // come within the limit ends the others with exit code 3 and a message that names it, where one
+  // host has all. Throws EnvironmentError.
   explicit MpiJob(std::chrono::milliseconds start_limit = std::chrono::seconds(30));
-  // Finalises MPI, unless abandon() was called.
+  // Finalises MPI, unless leave() has.
   ~MpiJob();
   MpiJob(const MpiJob&) = delete;
   MpiJob& operator=(const MpiJob&) = delete;
 
   [[nodiscard]] std::uint32_t rank() const;
   [[nodiscard]] std::uint32_t size() const;
-  // Host of every rank; the same at all. Collective.
-  [[nodiscard]] std::vector<std::string> hosts();
-  // Rank 0's text, at all ranks. Collective.
+  // Host of every rank; the same at all.
+  [[nodiscard]] const std::vector<std::string>& hosts() const;
+  // Rank 0's text, at all ranks. Collective, within `start_limit`.
   [[nodiscard]] std::string broadcast(const std::string& text);
+  // Finalises MPI; of the rest only rank() and size() may be called afterwards. Returns rank 0's
+  // exit code, at all ranks. Collective, within `limit`.
+  [[nodiscard]] int leave(int exit_code, std::chrono::milliseconds limit = kLeaveLimit);
   // Lives as long as this.
   [[nodiscard]] Backend& backend();
-  // Peers are dead or stuck, so finalising would hang: the destructor leaves MPI as it is, and the
-  // process must end with std::_Exit.
-  void abandon();
+
+  // Ends the process as it is, its output written: for when peers are dead or stuck, so that
+  // finalising MPI would hang.
+  [[noreturn]] static void quit(int exit_code);
 
  private:
+  // All of them have heard of the job's end and have nothing else to do.
+  static constexpr std::chrono::milliseconds kLeaveLimit{7'000};
+
   struct State;
   std::unique_ptr<State> state_;
 };

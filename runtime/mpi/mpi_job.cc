@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -14,9 +15,9 @@
 
 #include "runtime/emulated_step.h"
 #include "runtime/host_vectors.h"
+#include "runtime/mpi/meeting_watch.h"
 #include "runtime/mpi/mpi_call.h"
 #include "runtime/mpi/mpi_transport.h"
-#include "runtime/mpi/start_watch.h"
 
 namespace cohort {
 namespace {
@@ -114,57 +115,82 @@ bool is_crowded(const std::vector<Place>& places) {
 }  // namespace
 
 struct MpiJob::State {
+  explicit State(std::chrono::milliseconds limit) : start_limit(limit) {}
+
+  std::chrono::milliseconds start_limit;
   std::uint32_t rank = 0;
   std::uint32_t size = 0;
-  bool abandoned = false;
+  bool left = false;
+  std::vector<std::string> hosts;
   std::optional<MpiBackend> backend;
+
+  void look_around() {
+    int own = 0;
+    int all = 0;
+    check_mpi(MPI_Comm_rank(MPI_COMM_WORLD, &own), "MPI_Comm_rank");
+    check_mpi(MPI_Comm_size(MPI_COMM_WORLD, &all), "MPI_Comm_size");
+    rank = static_cast<std::uint32_t>(own);
+    size = static_cast<std::uint32_t>(all);
+    for (const auto& name : gather(host_name(), size)) hosts.emplace_back(name.data());
+  }
+
+  std::string broadcast(const std::string& text) const {
+    auto length = static_cast<std::uint64_t>(text.size());
+    check_mpi(MPI_Bcast(&length, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD), "MPI_Bcast");
+    std::string all = text;
+    all.resize(length);
+    check_mpi(MPI_Bcast(all.data(), static_cast<int>(length), MPI_BYTE, 0, MPI_COMM_WORLD),
+              "MPI_Bcast");
+    return all;
+  }
+
+  void finalise() {
+    left = true;
+    backend.reset();
+    MPI_Finalize();
+  }
 };
 
 bool MpiJob::available() { return true; }
 
-MpiJob::MpiJob(std::chrono::milliseconds start_limit) : state_(std::make_unique<State>()) {
-  const StartWatch watch(start_limit);
+MpiJob::MpiJob(std::chrono::milliseconds start_limit)
+    : state_(std::make_unique<State>(start_limit)) {
+  const MeetingWatch watch(MeetingWatch::Stage::Start, start_limit);
   initialise();
-  int rank = 0;
-  int size = 0;
-  check_mpi(MPI_Comm_rank(MPI_COMM_WORLD, &rank), "MPI_Comm_rank");
-  check_mpi(MPI_Comm_size(MPI_COMM_WORLD, &size), "MPI_Comm_size");
-  state_->rank = static_cast<std::uint32_t>(rank);
-  state_->size = static_cast<std::uint32_t>(size);
+  state_->look_around();
   state_->backend.emplace(is_crowded(gather(own_place(), state_->size)));
 }
 
 MpiJob::~MpiJob() {
-  if (state_->abandoned) {
-    static_cast<void>(state_.release());
-    return;
-  }
-  state_->backend.reset();
-  MPI_Finalize();
+  if (state_->left) return;
+  const MeetingWatch watch(MeetingWatch::Stage::End, kLeaveLimit);
+  state_->finalise();
 }
 
 std::uint32_t MpiJob::rank() const { return state_->rank; }
 
 std::uint32_t MpiJob::size() const { return state_->size; }
 
-std::vector<std::string> MpiJob::hosts() {
-  std::vector<std::string> hosts;
-  for (const auto& name : gather(host_name(), state_->size)) hosts.emplace_back(name.data());
-  return hosts;
-}
+const std::vector<std::string>& MpiJob::hosts() const { return state_->hosts; }
 
 std::string MpiJob::broadcast(const std::string& text) {
-  auto length = static_cast<std::uint64_t>(text.size());
-  check_mpi(MPI_Bcast(&length, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD), "MPI_Bcast");
-  std::string all = text;
-  all.resize(length);
-  check_mpi(MPI_Bcast(all.data(), static_cast<int>(length), MPI_BYTE, 0, MPI_COMM_WORLD),
-            "MPI_Bcast");
-  return all;
+  const MeetingWatch watch(MeetingWatch::Stage::Start, state_->start_limit);
+  return state_->broadcast(text);
+}
+
+int MpiJob::leave(int exit_code, std::chrono::milliseconds limit) {
+  const MeetingWatch watch(MeetingWatch::Stage::End, limit);
+  const auto agreed = state_->broadcast(std::to_string(exit_code));
+  state_->finalise();
+  return std::stoi(agreed);
 }
 
 Backend& MpiJob::backend() { return *state_->backend; }
 
-void MpiJob::abandon() { state_->abandoned = true; }
+void MpiJob::quit(int exit_code) {
+  std::fflush(stdout);
+  std::fflush(stderr);
+  std::_Exit(exit_code);
+}
 
 }  // namespace cohort

@@ -18,9 +18,10 @@ MpiJob::MpiJob(std::chrono::milliseconds) { refuse(); }
 MpiJob::~MpiJob() = default;
 std::uint32_t MpiJob::rank() const { refuse(); }
 std::uint32_t MpiJob::size() const { refuse(); }
-std::vector<std::string> MpiJob::hosts() { refuse(); }
+const std::vector<std::string>& MpiJob::hosts() const { refuse(); }
 std::string MpiJob::broadcast(const std::string&) { refuse(); }
 Backend& MpiJob::backend() { refuse(); }
-void MpiJob::abandon() {}
+int MpiJob::leave(int, std::chrono::milliseconds) { refuse(); }
+void MpiJob::quit(int) { refuse(); }
 
 }  // namespace cohort

@@ -3,12 +3,13 @@ the nccl backend: test_run_nccl.py; hosts that are cut off: tests/testbed."""
 
 import os
 import re
+import shutil
 import signal
 import subprocess
 import time
 
 import pytest
-from conftest import BINARY
+from conftest import BINARY, ROOT, Cohort
 from test_run import LAUNCHER, missing, processes, real_spec, wait_for
 
 pytestmark = pytest.mark.skipif(bool(missing()), reason=missing() or "-")
@@ -16,6 +17,10 @@ pytestmark = pytest.mark.skipif(bool(missing()), reason=missing() or "-")
 POLICIES = ["all-reduce", "parameter-server", "d-psgd", "ad-psgd", "static", {"kind": "random", "group_size": 2},
             {"kind": "smart", "group_size": 2}]
 LIMIT = 10  # seconds, from a loss to the end of all
+
+
+def name_of(policy):
+    return policy if isinstance(policy, str) else policy["kind"]
 
 
 def losing_spec(policy, last=3000, **changes):
@@ -69,7 +74,7 @@ def group(role):
     return rf"{role} was lost after [0-9.]+ s, in (no synchronisation|synchronisation \d+ of [a-z0-9, ]*{role})"
 
 
-@pytest.mark.parametrize("policy", POLICIES, ids=lambda p: p if isinstance(p, str) else p["kind"])
+@pytest.mark.parametrize("policy", POLICIES, ids=name_of)
 def test_a_killed_worker_ends_the_run_of_every_policy(cohort, policy):
     job = Job(cohort, losing_spec(policy))
     job.signal(2)
@@ -117,6 +122,21 @@ def test_a_killed_server_ends_the_run(cohort):
     assert "rank 3" in message and re.search(group("server 0"), message), message
 
 
+def test_a_stopped_worker_ends_the_run_of_every_policy(tmp_path):
+    jobs = []
+    for policy in POLICIES:
+        (tmp_path / name_of(policy)).mkdir()
+        jobs.append(Job(Cohort(tmp_path / name_of(policy)), losing_spec(policy)))
+    for job in jobs:
+        job.wait_for_second_row()
+    for job in jobs:
+        job.signal(2, signal.SIGSTOP)
+    for job in jobs:
+        message = job.end()
+        assert job.process.returncode == 3 and job.rows() == 1
+        assert re.search(group("worker 2"), message) and "it was silent for 5.0 s" in message, message
+
+
 @pytest.mark.parametrize("rank", [0, 2])
 def test_a_stopped_rank_ends_the_run_with_3(cohort, rank):
     job = Job(cohort, losing_spec("all-reduce"))
@@ -138,10 +158,10 @@ def test_told_to_go_on_under_a_launcher_that_does_it_finishes_without_the_dead(c
     assert "worker 2 was lost" in message and job.rows() == 2
 
 
-def wrapped(cohort, what):
-    """A wrapper that makes rank 2 do something before the program."""
+def wrapped(cohort, what, rank=2):
+    """A wrapper that makes one rank do something before the program."""
     path = cohort.folder / "wrapper"
-    path.write_text(f'#!/bin/sh\n[ "$OMPI_COMM_WORLD_RANK" = 2 ] && {what}\nexec "$@"\n')
+    path.write_text(f'#!/bin/sh\n[ "$OMPI_COMM_WORLD_RANK" = {rank} ] && {what}\nexec "$@"\n')
     path.chmod(0o755)
     return path
 
@@ -157,3 +177,36 @@ def test_a_rank_that_never_comes_is_named_within_the_limit(cohort):
     message = job.end(4 + LIMIT)
     assert job.process.returncode == 3
     assert message.count("not every rank of the job started within 4000 ms; missing: rank 2") == 1
+
+
+@pytest.fixture(scope="module")
+def stop_in(tmp_path_factory):
+    """What stops a rank inside a call of MPI, once preloaded."""
+    if shutil.which("mpicc") is None:
+        pytest.skip("no Open MPI compiler here")
+    library = tmp_path_factory.mktemp("stop") / "stop_in.so"
+    subprocess.run(["mpicc", "-shared", "-fPIC", ROOT / "tests" / "cli" / "stop_in.c", "-o", library], check=True)
+    return library
+
+
+def stopped_job(cohort, stop_in, rank, call):
+    wrapper = wrapped(cohort, f'export LD_PRELOAD={stop_in} STOP_IN={call}', rank)
+    return Job(cohort, losing_spec("all-reduce", last=4), wrapper=wrapper)
+
+
+@pytest.mark.parametrize("rank, call", [(2, "MPI_Finalize:1"), (0, "MPI_Finalize:1"), (0, "MPI_Bcast:3")],
+                         ids=["finalising", "rank 0 finalising", "rank 0 telling how the job went"])
+def test_a_rank_that_stops_while_the_job_ends_is_named_and_all_rows_are_there(cohort, stop_in, rank, call):
+    job = stopped_job(cohort, stop_in, rank, call)
+    wait_for(lambda: (cohort.folder / "out" / "results.jsonl").exists())
+    message = job.end()
+    assert job.process.returncode == 3
+    assert message.count(f"not every rank of the job came to its end within 7000 ms; stopped: rank {rank}\n") == 1, message
+    assert len((cohort.folder / "out" / "results.jsonl").read_text().splitlines()) == 2
+
+
+def test_a_rank_0_that_stops_before_it_gives_orders_is_named(cohort, stop_in):
+    job = stopped_job(cohort, stop_in, 0, "MPI_Bcast:1")
+    message = job.end(4 + LIMIT)
+    assert job.process.returncode == 3
+    assert message.count("not every rank of the job started within 4000 ms; stopped: rank 0") == 1, message
