@@ -1,14 +1,13 @@
-"""run --backend nccl: ranks of this machine without a launcher, on the test double of CUDA, cuBLAS and NCCL."""
+"""run --backend nccl: ranks of this machine without a launcher, on the test double of CUDA, cuBLAS and NCCL. Losses:
+test_run_nccl_losses.py."""
 
 import json
 import os
-import signal
 import subprocess
 from pathlib import Path
 
 import pytest
 from conftest import BINARY, ROOT, small_spec
-from test_run import wait_for
 
 BUILD = Path(os.environ.get("COHORT_BUILD", ROOT / "build")).resolve()
 MODULE = BUILD / "tests" / "runtime" / "nccl" / "cohort_nccl_on_stand_in_test_double.so"
@@ -40,29 +39,6 @@ def real_spec(**changes):
 def run(cohort, spec, ranks, *arguments, **environment):
     variables = {**os.environ, "COHORT_NCCL_MODULE": str(MODULE), **environment}
     return cohort.run("run", cohort.spec(spec), "--backend", "nccl", "--ranks", ranks, *arguments, env=variables)
-
-
-def ranks_of(folder):
-    """Process ids of the ranks that run in `folder`, by rank."""
-    found = {}
-    for entry in Path("/proc").iterdir():
-        try:
-            if entry.name.isdigit() and (entry / "cwd").resolve() == folder.resolve():
-                variables = (entry / "environ").read_bytes().split(b"\0")
-                found.update({int(v[12:]): int(entry.name) for v in variables if v.startswith(b"COHORT_RANK=")})
-        except OSError:
-            continue
-    return found
-
-
-def start_long(cohort):
-    """A job in the middle of a row that takes minutes, and its ranks."""
-    spec = cohort.spec(real_spec(policies=["all-reduce"], stop={"steps_per_worker": 10**5}))
-    job = cohort.start("run", spec, "--backend", "nccl", "--ranks", 4, "--out", "out",
-                       env={**os.environ, "COHORT_NCCL_MODULE": str(MODULE)})
-    events = cohort.folder / "out" / "events"
-    wait_for(lambda: events.is_dir() and any(f.stat().st_size > 20_000 for f in events.iterdir()))
-    return job, ranks_of(cohort.folder)
 
 
 def test_every_policy_runs_and_every_mean_is_right(cohort):
@@ -98,42 +74,12 @@ def test_sharing_gpus_is_possible_when_asked_for(cohort):
     assert run(cohort, real_spec(), 4, "--share-gpus", COHORT_STAND_IN_GPUS="1").returncode == 0
 
 
-def test_a_rank_that_dies_inside_a_collective_ends_the_run_and_is_named(cohort):
-    done = run(cohort, real_spec(), 4, COHORT_STAND_IN_FAIL="2:ncclAllReduce:5:die")
-    assert done.returncode == 3
-    assert "rank 2" in done.stderr
-
-
-def test_a_stopped_rank_ends_the_run_and_is_ended(cohort):
-    job, ranks = start_long(cohort)
-    os.kill(ranks[2], signal.SIGSTOP)
-    _, message = job.communicate(timeout=10)
-    assert job.returncode == 3
-    assert "worker 2 was lost" in message and "it was silent for 5.0 s" in message
-    assert ranks_of(cohort.folder) == {}
-
-
-def test_ranks_end_with_the_group_generator(cohort):
-    job, ranks = start_long(cohort)
-    assert len(ranks) == 4
-    job.kill()
-    job.communicate(timeout=10)
-    wait_for(lambda: ranks_of(cohort.folder) == {}, 10)
-
-
 def test_an_error_of_the_library_fails_its_row_alone_with_its_words(cohort):
     done = run(cohort, real_spec(), 4, "--json", COHORT_STAND_IN_FAIL="1:ncclAllReduce:5:async")
     assert done.returncode == 1
     failed, fine = json.loads(done.stdout)["runs"]
     assert "remote process exited or there was a network error" in failed["error"] and "rank 1" in failed["error"]
     assert fine["error"] is None
-
-
-def test_told_to_go_on_it_finishes_without_the_dead(cohort):
-    spec = real_spec(policies=[{"kind": "smart", "group_size": 2}])
-    done = run(cohort, spec, 4, "--on-loss", "continue", COHORT_STAND_IN_FAIL="2:ncclAllReduce:3:die")
-    assert "rank 2" in done.stderr
-    assert done.returncode == 0, done.stderr
 
 
 def test_a_module_that_is_not_there_is_named(cohort):

@@ -2,11 +2,13 @@
 
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <map>
 #include <mutex>
 #include <sstream>
 #include <string>
+#include <thread>
 
 namespace stand_in {
 namespace {
@@ -27,6 +29,13 @@ Fault named(const std::string& how) {
 int setting(const char* variable, int otherwise) {
   const auto value = text(variable);
   return value.empty() ? otherwise : std::stoi(value);
+}
+
+void be_late() {
+  const auto late = text("COHORT_STAND_IN_LATE");
+  const auto here = text("COHORT_RANK") + ":";
+  if (late.starts_with(here))
+    std::this_thread::sleep_for(std::chrono::milliseconds(std::stoi(late.substr(here.size()))));
 }
 
 Fault next_fault(std::string_view call) {

@@ -3,6 +3,7 @@
 //   COHORT_STAND_IN_GPUS=n        GPUs of this host (16)
 //   COHORT_STAND_IN_INIT_MS=n     that a communicator takes to be made (0)
 //   COHORT_STAND_IN_PRODUCT_US=n  that a matrix product takes (100)
+//   COHORT_STAND_IN_LATE=rank:ms  that the process with this COHORT_RANK takes to find its GPUs (0)
 //   COHORT_STAND_IN_FAIL=rank:call:nth:how[,...]
 //       The nth call (from 1) of that name in the process whose COHORT_RANK is `rank`:
 //         error  answers with an error at once
@@ -17,6 +18,8 @@
 namespace stand_in {
 
 [[nodiscard]] int setting(const char* variable, int otherwise);
+
+void be_late();  // if told so
 
 enum class Fault : std::uint8_t { None, Error, Async, Hang, Die };
 
