@@ -1,12 +1,13 @@
 // Matrix products at the vector width of the machine the program runs on.
 //
-// The one place of training/ that needs wide vectors; on Eigen's kernels, single-threaded, without
-// allocation. A packaged binary is compiled for its distribution's oldest processor, so on x86-64
-// these products are compiled twice, for that one and for x86-64-v3 (AVX2 and FMA), and the choice
-// is made once per process. Eigen's blocking is fixed, not taken from the machine's caches, and no
-// result depends on where the numbers lie: all machines of one width compute the same. (AVX-512 is
-// left out: Eigen 3.4's kernels for it were slower than those for AVX2 on the machine where both
-// were measured.)
+// The one place of training/ that needs wide vectors; single-threaded, without allocation once a
+// shape is known. A packaged binary is compiled for its distribution's oldest processor, so the
+// choice is made once per process: with AVX-512 libxsmm's kernels, where the program was built with
+// them; with AVX2 and FMA Eigen's, compiled for x86-64-v3; else Eigen's for that oldest processor.
+// Eigen's blocking is fixed, not taken from the machine's caches, and no result depends on where
+// the numbers lie: all machines of one of these three compute the same. (Each is the fastest
+// measured on its machines: Eigen 3.4 was slower with AVX-512 than with AVX2, libxsmm 1.17 with
+// AVX2 slower than Eigen where the result has far more rows and columns than there is to add up.)
 #pragma once
 
 namespace cohort {
@@ -35,5 +36,9 @@ template <typename T>
 // Those of the oldest processor the binary is for, whatever this machine can do.
 template <typename T>
 [[nodiscard]] const Products<T>& baseline_products();
+
+// libxsmm's; null where it was not built in, or cannot use AVX-512 on this machine.
+template <typename T>
+[[nodiscard]] const Products<T>* library_products();
 
 }  // namespace cohort

@@ -15,12 +15,17 @@ bool machine_has_wide_vectors() {
          __builtin_cpu_supports("bmi2");
 }
 
+template <typename T>
+Products<T> chosen() {
+  if (const auto* library = library_products<T>()) return *library;
+  return machine_has_wide_vectors() ? wide::kernels<T>() : baseline_products<T>();
+}
+
 }  // namespace
 
 template <typename T>
 const Products<T>& products() {
-  static const Products<T> kernels =
-      machine_has_wide_vectors() ? wide::kernels<T>() : baseline_products<T>();
+  static const Products<T> kernels = chosen<T>();
   return kernels;
 }
 
