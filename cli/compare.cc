@@ -47,6 +47,22 @@ std::string phase_table(const Comparison& comparison) {
   return text_table(lines, {true, true, true, false, false, false});
 }
 
+// Empty: nobody's is known.
+std::string to_loss_table(const Comparison& comparison) {
+  std::vector<std::vector<std::string>> lines{
+      {"cell", "policy", "seeds", "measured s", "+-", "simulated s", "error %"}};
+  for (const auto& policy : comparison.policies) {
+    if (!policy.to_loss) continue;
+    const auto& [seeds, measured, simulated] = *policy.to_loss;
+    lines.push_back({cell_text(policy.cell), policy.label, std::to_string(seeds.size()),
+                     fmt::format("{:.3f}", measured.mean),
+                     measured.half_width ? fmt::format("{:.3f}", *measured.half_width) : "-",
+                     fmt::format("{:.3f}", simulated.mean), percent(policy.to_loss->error())});
+  }
+  return lines.size() == 1 ? ""
+                           : text_table(lines, {true, true, false, false, false, false, false});
+}
+
 const char* uses(const Comparison& comparison) {
   return comparison.hosted ? "the same, as the simulation hosts all policies in the group generator"
                            : "simulated step, recorded coordination in place of the simulated";
@@ -60,6 +76,8 @@ void print_text(const Comparison& comparison) {
       throughput_table(comparison));
   fmt::print("Milliseconds per worker-step, mean over seeds; simulated: plain.\n\n{}\n",
              phase_table(comparison));
+  if (const auto table = to_loss_table(comparison); !table.empty())
+    fmt::print("Time until the target loss, of the seeds that reach it in both.\n\n{}\n", table);
   fmt::print("error of predicted: median {:.1f} %, worst {:.1f} % (plain: {:.1f} %, {:.1f} %)\n",
              comparison.median_error * 100, comparison.worst_error * 100,
              comparison.median_plain_error * 100, comparison.worst_plain_error * 100);
@@ -80,6 +98,19 @@ OrderedJson phases_json(const PhaseSeconds& phases) {
   return result;
 }
 
+OrderedJson to_loss_json(const std::optional<ComparedTimeToLoss>& to_loss) {
+  if (!to_loss) return nullptr;
+  const auto seconds = [](const Estimate& estimate) {
+    return OrderedJson{{"seconds", estimate.mean},
+                       {"half_width_95", estimate.half_width ? OrderedJson(*estimate.half_width)
+                                                             : OrderedJson(nullptr)}};
+  };
+  return {{"seeds", to_loss->seeds},
+          {"measured", seconds(to_loss->measured)},
+          {"simulated", seconds(to_loss->simulated)},
+          {"error", to_loss->error()}};
+}
+
 OrderedJson policy_json(const ComparedPolicy& policy) {
   return {{"cell", policy.cell},
           {"policy", policy.policy},
@@ -91,7 +122,8 @@ OrderedJson policy_json(const ComparedPolicy& policy) {
           {"plain", estimate_json(policy.plain)},
           {"plain_error", policy.plain_error()},
           {"measured_per_worker_step", phases_json(policy.measured_phases)},
-          {"plain_per_worker_step", phases_json(policy.plain_phases)}};
+          {"plain_per_worker_step", phases_json(policy.plain_phases)},
+          {"time_to_loss", to_loss_json(policy.to_loss)}};
 }
 
 void print_json(const Comparison& comparison) {

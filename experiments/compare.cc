@@ -126,6 +126,13 @@ Estimate estimate(const std::vector<double>& values) {
   return result;
 }
 
+// Null: without training, or not reached.
+std::optional<double> time_to_loss(const Row& row) {
+  const auto found = row.columns.find("time_to_loss_seconds");
+  if (found == row.columns.end() || !found->is_number()) return std::nullopt;
+  return found->get<double>();
+}
+
 // The rows of one cell and label, seed by seed.
 class Gathered {
  public:
@@ -149,6 +156,7 @@ class Gathered {
     plain_.push_back(workers / step_seconds(simulated));
     const double recorded = hosted_ ? 0 : real_phases[3] - plain_phases[3];
     predicted_.push_back(workers / (step_seconds(simulated) + recorded));
+    add_to_loss(time_to_loss(simulated), time_to_loss(real));
   }
   [[nodiscard]] ComparedPolicy finish() {
     for (auto* phases : {&result_.measured_phases, &result_.plain_phases})
@@ -156,13 +164,26 @@ class Gathered {
     result_.measured = estimate(measured_);
     result_.plain = estimate(plain_);
     result_.predicted = estimate(predicted_);
+    if (result_.to_loss) {
+      result_.to_loss->measured = estimate(measured_to_loss_);
+      result_.to_loss->simulated = estimate(simulated_to_loss_);
+    }
     return std::move(result_);
   }
 
  private:
+  void add_to_loss(std::optional<double> simulated, std::optional<double> real) {
+    if (!simulated || !real) return;
+    if (!result_.to_loss) result_.to_loss.emplace();
+    result_.to_loss->seeds.push_back(result_.seeds.back());
+    simulated_to_loss_.push_back(*simulated);
+    measured_to_loss_.push_back(*real);
+  }
+
   bool hosted_;
   ComparedPolicy result_;
   std::vector<double> measured_, plain_, predicted_;
+  std::vector<double> measured_to_loss_, simulated_to_loss_;
 };
 
 double median(std::vector<double> values) {

@@ -10,6 +10,8 @@
 // Errors are predicted / measured - 1, of means over seeds; intervals are 95 %, over seeds
 // (Student's t). A pair of policies of one cell is ranked right when the prediction orders them as
 // the measurement does; judged are pairs whose measured intervals do not overlap.
+//
+// Where both rows have a time to the target loss, those are compared too, as simulated.
 #pragma once
 
 #include <array>
@@ -31,6 +33,14 @@ struct Estimate {
 inline constexpr std::array<const char*, 4> kPhases{"compute", "wait", "sync", "coordinate"};
 using PhaseSeconds = std::array<double, 4>;  // per worker-step, mean over seeds
 
+struct ComparedTimeToLoss {
+  std::vector<std::uint64_t> seeds;  // that reached it in both
+  Estimate measured;                 // seconds
+  Estimate simulated;
+
+  [[nodiscard]] double error() const { return simulated.mean / measured.mean - 1; }
+};
+
 struct ComparedPolicy {
   Json cell;  // the settings, by pointer
   std::string policy;
@@ -41,6 +51,7 @@ struct ComparedPolicy {
   Estimate plain;
   PhaseSeconds measured_phases{};
   PhaseSeconds plain_phases{};
+  std::optional<ComparedTimeToLoss> to_loss;
 
   [[nodiscard]] double error() const { return predicted.mean / measured.mean - 1; }
   [[nodiscard]] double plain_error() const { return plain.mean / measured.mean - 1; }

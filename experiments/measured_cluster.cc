@@ -189,10 +189,9 @@ class Fitter {
     return *middle;
   }
 
-  // As loaded as policies load it: in every node at once, where that can be measured.
   const PatternResult* fabric_pattern() const {
-    const auto* at_once = usable("inside every node at once");
-    return at_once != nullptr ? at_once : find(results_, "pair inside a node");
+    const auto* ring = usable("inside a node");
+    return ring != nullptr ? ring : find(results_, "pair inside a node");
   }
 
   void fit_fabric() {
@@ -215,17 +214,18 @@ class Fitter {
   const PatternResult* incast_pattern() const { return usable("to one rank at once"); }
 
   // What a NIC takes in while nothing but acknowledgements goes out: that of the rings,
-  // `both_ways`, where it was not measured or acknowledgements cannot explain it.
+  // `both_ways`, where it was not measured; no more above that than acknowledgements explain.
   double one_way_bandwidth(double both_ways) {
     const auto* incast = incast_pattern();
     if (incast == nullptr) return both_ways;
     const double one_way = std::max(both_ways, fit(*incast).bandwidth * senders(*incast));
-    if (one_way <= (1 + kMostAcknowledgements) * both_ways) return one_way;
+    const double most = (1 + kMostAcknowledgements) * both_ways;
+    if (one_way <= most) return one_way;
     measured_.warnings.push_back(fmt::format(
         "to one rank at once: {:.0f} % more bandwidth than the rings of all-reduces, more "
-        "than acknowledgements take; the NIC's is that of the rings",
-        (one_way / both_ways - 1) * 100));
-    return both_ways;
+        "than acknowledgements take; the NIC's is {:.0f} % above that of the rings",
+        (one_way / both_ways - 1) * 100, kMostAcknowledgements * 100));
+    return most;
   }
 
   void fit_sharing() {

@@ -6,7 +6,7 @@
 //           of median bandwidth, of two the larger. A hop between nodes has twice a NIC's latency.
 //           Where the transfers of many ranks to one show that one way alone carries more, that is
 //           the bandwidth, and the acknowledgements are what makes the difference, up to a tenth
-//   fabric  from the all-reduce inside every node at once, in the same way; where a host has more
+//   fabric  from the all-reduce inside one node, in the same way; where a host has more
 //           ranks than CPUs, from the pair exchange inside a node: t = a + S / b. No latency above
 //           that of a hop of the ring of everybody. `shared`, of twice that bandwidth, when two
 //           pairs side by side slow each other down by more than half

@@ -1,5 +1,7 @@
 #include "runtime/framed_socket.h"
 
+#include <netinet/in.h>
+#include <netinet/ip.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -12,6 +14,8 @@
 
 namespace cohort {
 namespace {
+
+using LowDelay = boost::asio::detail::socket_option::integer<IPPROTO_IP, IP_TOS>;
 
 using boost::asio::ip::tcp;
 using boost::system::error_code;
@@ -36,6 +40,7 @@ FramedSocket::FramedSocket(tcp::socket socket, std::size_t longest)
       in_(kFirstRoom) {
   error_code ignored;  // of a peer already gone: reading will tell
   socket_.set_option(tcp::no_delay(true), ignored);
+  socket_.set_option(LowDelay(IPTOS_LOWDELAY), ignored);  // not behind the data of transfers
   socket_.non_blocking(true, ignored);
 }
 

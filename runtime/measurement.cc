@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "policies/errors.h"
+#include "runtime/patience.h"
 #include "runtime/watchdog.h"
 
 namespace cohort {
@@ -21,6 +22,8 @@ using Clock = std::chrono::steady_clock;
 constexpr CommunicatorId kEverybody{0};
 constexpr std::chrono::seconds kLongestWait{60};
 constexpr std::chrono::seconds kLongestSize{600};
+// Of ranks that take no part in a pattern: they must not keep the others' processors busy.
+constexpr Time kIdleNap = std::chrono::milliseconds(5);
 
 const char* named(Pattern::Kind kind) {
   switch (kind) {
@@ -53,6 +56,13 @@ Cpu cpu_now() {
   return cpu;
 }
 
+std::vector<std::uint32_t> members_of(const Pattern& pattern) {
+  std::vector<std::uint32_t> members;
+  for (const auto& group : pattern.groups)
+    members.insert(members.end(), group.begin(), group.end());
+  return members;
+}
+
 class Measurement {
  public:
   Measurement(Backend& backend, std::uint32_t rank, std::uint32_t ranks,
@@ -82,19 +92,22 @@ class Measurement {
       mine = &group;
       communicator_ = CommunicatorId{communicators_};
     }
+    taking_part_ = CommunicatorId{++communicators_};
     kind_ = pattern.kind;
     lead_ = 0;
     if (mine != nullptr) received_ = Buffer(vectors_, values_.count() * arriving(*mine).size());
-    barrier();
+    gather(0);  // so that all begin together
     const auto begin = Clock::now();
     const bool connects = kind_ == Pattern::Kind::AllReduce && mine != nullptr;
     if (connects) finish(*transport_.create(communicator_, *mine, {}));
     result.create_seconds = largest(since(begin));
+    if (mine != nullptr) finish(*transport_.create(taking_part_, members_of(pattern), {}));
     for (const auto bytes : options_.bytes) {
       watch(pattern.name, bytes);
       result.timings.push_back(time(mine, bytes));
       watchdog_.disarm();
     }
+    if (mine != nullptr) transport_.destroy(taking_part_);
     if (connects) transport_.destroy(communicator_);
     return result;
   }
@@ -111,25 +124,25 @@ class Measurement {
     return std::chrono::duration<double>(Clock::now() - begin).count();
   }
 
-  void finish(Request& request) {
+  void finish(Request& request, Naps naps = Naps()) {
     const auto begin = Clock::now();
-    while (!request.test()) pause(begin);
+    while (!request.test()) pause(begin, naps);
   }
   // Between two polls for what began then.
-  void pause(Clock::time_point begin) const {
+  void pause(Clock::time_point begin, Naps& naps) const {
     if (Clock::now() - begin > kLongestWait)
       throw EnvironmentError(fmt::format("rank {}: a collective of the measurement took over {} s",
                                          rank_, kLongestWait.count()));
-    if (nap_) std::this_thread::sleep_for(std::chrono::microseconds(50));
+    if (nap_) std::this_thread::sleep_for(naps.next());
   }
 
   // Every rank's value, at every rank.
-  std::vector<float> gather(double value) {
+  std::vector<float> gather(double value, Naps naps = Naps()) {
     std::vector<float> values(ranks_, 0);
     values[rank_] = static_cast<float>(value);
     vectors_.write(values, slots_.entries());
     finish(*vectors_.fence());
-    finish(*transport_.all_reduce(kEverybody, slots_.entries(), sums_.entries(), ranks_));
+    finish(*transport_.all_reduce(kEverybody, slots_.entries(), sums_.entries(), ranks_), naps);
     finish(*vectors_.fence());
     vectors_.read(sums_.entries(), values);
     return values;
@@ -138,7 +151,11 @@ class Measurement {
     const auto values = gather(value);
     return *std::ranges::max_element(values);
   }
-  void barrier() { static_cast<void>(gather(0)); }
+  // Of the ranks that take part in the pattern.
+  void barrier() {
+    finish(*transport_.all_reduce(taking_part_, slots_.entries(), sums_.entries(), 1));
+    finish(*vectors_.fence());
+  }
 
   void fill(std::size_t count) {
     const std::vector<float> values(count, static_cast<float>(rank_ + 1));
@@ -194,6 +211,7 @@ class Measurement {
       requests.push_back(transport_.exchange(SyncId{next_sync_}, {&transfer, 1}));
     }
     const auto begin = Clock::now();
+    Naps naps;
     std::vector<double> ends;
     while (ends.size() < requests.size()) {
       for (auto& request : requests) {
@@ -201,7 +219,7 @@ class Measurement {
         request.reset();
         ends.push_back(since(begin));
       }
-      pause(begin);
+      pause(begin, naps);
     }
     const double sum = std::accumulate(ends.begin(), ends.end(), 0.0);
     lead_ = 1 - sum / static_cast<double>(ends.size()) / ends.back();
@@ -209,10 +227,10 @@ class Measurement {
 
   // Seconds of one repeat at this rank; 0 when it takes no part.
   double repeat(const std::vector<std::uint32_t>* mine, std::size_t count) {
-    if (mine != nullptr) fill(count);
-    barrier();
     ++next_sync_;
     if (mine == nullptr) return 0;
+    fill(count);
+    barrier();
     const auto begin = Clock::now();
     communicate(*mine, count);
     const double took = since(begin);
@@ -235,6 +253,7 @@ class Measurement {
       leads[i] = lead_;
     }
     const Cpu after = cpu_now();
+    gather(0, Naps(kIdleNap));  // those that take no part wait here
     for (auto& each : seconds) each = largest(each);
     std::ranges::sort(seconds);
     PatternTiming timing{.bytes = count * sizeof(float), .repeats = repeats};
@@ -256,6 +275,7 @@ class Measurement {
   std::uint64_t next_sync_ = 0;
   std::uint32_t communicators_ = 0;  // ids used so far, the same at all ranks
   CommunicatorId communicator_{};    // of this rank in the current pattern
+  CommunicatorId taking_part_{};     // of all ranks in it
   Pattern::Kind kind_{};             // of the current pattern
   double lead_ = 0;                  // of the last repeat, at the first of an incast
   Watchdog watchdog_;

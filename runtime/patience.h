@@ -4,10 +4,26 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 #include "runtime/inbox.h"
 
 namespace cohort {
+
+// The lengths of naps between polls for one thing.
+class Naps {
+ public:
+  static constexpr Time kShortest = std::chrono::microseconds(50);
+
+  explicit Naps(Time longest = std::chrono::microseconds(200)) : longest_(longest) {}
+
+  void restart() { nap_ = kShortest; }
+  Time next() { return std::exchange(nap_, std::min(nap_ + nap_ / 8, longest_)); }
+
+ private:
+  Time longest_;
+  Time nap_ = kShortest;
+};
 
 class Patience {
  public:
@@ -15,23 +31,20 @@ class Patience {
 
   void progressed() {
     since_ = Clock::now();
-    nap_ = kShortestNap;
+    naps_.restart();
   }
   void wait(Inbox& inbox) {
     if (may_spin_ && Clock::now() - since_ < kSpin) return;
-    inbox.wait_for(nap_);
-    nap_ = std::min(nap_ + nap_ / 8, kLongestNap);
+    inbox.wait_for(naps_.next());
   }
 
  private:
   using Clock = std::chrono::steady_clock;
   static constexpr Time kSpin = std::chrono::milliseconds(1);
-  static constexpr Time kShortestNap = std::chrono::microseconds(50);
-  static constexpr Time kLongestNap = std::chrono::microseconds(200);
 
   bool may_spin_;
   Clock::time_point since_ = Clock::now();
-  Time nap_ = kShortestNap;
+  Naps naps_;
 };
 
 }  // namespace cohort

@@ -88,6 +88,23 @@ TEST_CASE("compare: one seed has no interval") {
   CHECK_FALSE(directories.compare().policies[0].measured.half_width.has_value());
 }
 
+TEST_CASE("compare: times to the target loss, of the seeds that reached it in both") {
+  const auto rows = [](const char* kind, const char* first, const char* second) {
+    return row("a", 1, 40, 1, 0, kind, first) + row("a", 2, 40, 1, 0, kind, second) +
+           row("b", 1, 40, 1, 0, kind);
+  };
+  const auto comparison =
+      Directories(rows("simulated", R"("time_to_loss_seconds":3,)", R"("time_to_loss_seconds":5,)"),
+                  rows("measured", R"("time_to_loss_seconds":4,)", R"("time_to_loss_seconds":null,)"))
+          .compare();
+  REQUIRE(comparison.policies[0].to_loss.has_value());
+  const auto& to_loss = *comparison.policies[0].to_loss;
+  CHECK(to_loss.seeds == std::vector<std::uint64_t>{1});
+  CHECK(to_loss.measured.mean == 4);
+  CHECK(to_loss.error() == Approx(-0.25));
+  CHECK_FALSE(comparison.policies[1].to_loss.has_value());
+}
+
 // Policies a, b, c measured at 10, 20 and 20.5 with intervals of about +-1.3.
 std::string three_policies(const char* kind, double a, double b, double c) {
   std::string rows;

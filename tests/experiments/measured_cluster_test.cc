@@ -107,14 +107,14 @@ TEST_CASE("measured cluster: the model is checked against every all-reduce, side
   }
 }
 
-TEST_CASE("measured cluster: acknowledgements explain no more than a tenth; the rings count then") {
+TEST_CASE("measured cluster: acknowledgements explain a tenth more than the rings get, no more") {
   auto results = modelled();
   for (auto& result : results)
     if (result.pattern.kind == Pattern::Kind::Incast)
       for (auto& timing : result.timings) timing.seconds /= 4;
   const auto fitted = fit_cluster(results, kNodes, 2);
-  CHECK(fitted.cluster.nic_bandwidth.front() == doctest::Approx(kNic).epsilon(1e-6));
-  CHECK(fitted.cluster.nic_acknowledgements == 0);
+  CHECK(fitted.cluster.nic_bandwidth.front() == doctest::Approx(1.1 * kNic).epsilon(1e-6));
+  CHECK(fitted.cluster.nic_acknowledgements == doctest::Approx(0.1));
   CHECK(fitted.warnings.size() == 1);
 }
 
