@@ -1,6 +1,7 @@
 #include "policies/group_buffer.h"
 
 #include <string>
+#include <utility>
 
 #include "policies/errors.h"
 #include "policies/prefetch.h"
@@ -8,26 +9,39 @@
 namespace cohort {
 
 GroupBuffer::GroupBuffer(std::uint32_t workers, std::size_t seats) : queues_(workers) {
-  seats_.reserve(seats);
-  groups_.reserve(seats / 4 + 16);
+  rows_.reserve(seats / Row::kSeats);
+  groups_.reserve(seats / Row::kSeats + 16);
 }
 
 void GroupBuffer::create(std::span<const WorkerId> members) {
   const auto group = take_group();
-  std::uint32_t last = kNone;
+  std::uint32_t row = kNone;
+  std::uint32_t place = Row::kSeats;
   for (const auto worker : members) {
     auto& queue = queues_[index(worker)];
     if (queue.head == kRemoved)
       throw ContractError("group buffer: worker " + std::to_string(index(worker)) +
                           " is gone and cannot join a group");
-    const auto seat = take_seat();
-    seats_[seat] = {.worker = worker, .group = group};
-    (last == kNone ? groups_[group].first_seat : seats_[last].next_in_group) = seat;
-    (queue.head == kNone ? queue.head : seats_[queue.tail].next_in_queue) = seat;
+    if (place == Row::kSeats) {
+      row = add_row(group, row);
+      place = 0;
+    }
+    const auto seat = row * Row::kSeats + place;
+    rows_[row].worker[place] = worker;
+    rows_[row].behind[place++] = kNone;
+    (queue.head == kNone ? queue.head : row_of(queue.tail).behind[queue.tail % Row::kSeats]) = seat;
     queue.tail = seat;
-    last = seat;
   }
   groups_[group].size = static_cast<std::uint32_t>(members.size());
+}
+
+template <typename Visit>
+void GroupBuffer::for_each_seat(std::uint32_t group, Visit&& visit) {
+  for (auto number = groups_[group].first_row; number != kNone; number = rows_[number].next) {
+    auto& row = rows_[number];
+    for (std::uint32_t place = 0; place < Row::kSeats; ++place)
+      if (row.worker[place] != Row::kNobody) visit(row, place);
+  }
 }
 
 void GroupBuffer::ready(WorkerId worker, Actions& out) {
@@ -36,7 +50,7 @@ void GroupBuffer::ready(WorkerId worker, Actions& out) {
     throw ContractError("group buffer: worker " + std::to_string(index(worker)) +
                         " is ready but in no group");
   queue.ready = 1;
-  const auto group = seats_[queue.head].group;
+  const auto group = row_of(queue.head).group;
   ++groups_[group].ready;
   start_if_complete(group, out);
 }
@@ -62,42 +76,41 @@ void GroupBuffer::remove(WorkerId worker, Actions& out) {
   auto seat = queue.head;
   queue = {.head = kRemoved};
   for (bool at_head = true; seat < kRemoved; at_head = false) {
-    const auto next = seats_[seat].next_in_queue;
+    const auto next = row_of(seat).behind[seat % Row::kSeats];
     withdraw(seat, at_head && was_ready, out);
     seat = next;
   }
 }
 
-// The FIFO, its head, the head's group, its first seat.
+// The FIFO, the row of its head, the head's group.
 void GroupBuffer::expect(WorkerId worker, unsigned step) const {
   const auto& queue = queues_[index(worker)];
   if (step == 0) return prefetch(&queue);
   if (empty(worker)) return;
-  const auto& seat = seats_[queue.head];
-  if (step == 1) return prefetch(&seat);
-  expect_group(seat.group, step > 2);
+  if (step == 1) return expect_row(queue.head / Row::kSeats);
+  if (step == 2) prefetch(&groups_[rows_[queue.head / Row::kSeats].group]);
 }
 
-// The place in the table, the group, its first seat.
+// The place in the table, the group, its first row.
 void GroupBuffer::expect_end(SyncId sync, unsigned step) const {
   if (step == 0) return live_.expect(sync);
-  if (const auto* group = live_.find(sync)) expect_group(*group, step > 1);
+  const auto* group = live_.find(sync);
+  if (group == nullptr) return;
+  if (step == 1) return prefetch(&groups_[*group]);
+  expect_row(groups_[*group].first_row);
 }
 
-void GroupBuffer::expect_group(std::uint32_t group, bool near) const {
-  if (!near) return prefetch(&groups_[group]);
-  if (groups_[group].first_seat != kNone) prefetch(&seats_[groups_[group].first_seat]);
+void GroupBuffer::expect_row(std::uint32_t row) const {
+  prefetch(&rows_[row]);
+  prefetch(&rows_[row].behind.back());
 }
 
-// Takes the seat of a removed worker out of its group.
+// Takes a removed worker out of its group; the seat stays empty for as long as there is the group.
 void GroupBuffer::withdraw(std::uint32_t seat, bool counted_ready, Actions& out) {
-  const auto index_of_group = seats_[seat].group;
+  auto& row = row_of(seat);
+  row.worker[seat % Row::kSeats] = Row::kNobody;
+  const auto index_of_group = row.group;
   auto& group = groups_[index_of_group];
-  auto* link = &group.first_seat;
-  while (*link != seat) link = &seats_[*link].next_in_group;
-  *link = seats_[seat].next_in_group;
-  seats_[seat].next_in_group = free_seat_;
-  free_seat_ = seat;
   --group.size;
   if (counted_ready) --group.ready;
   if (group.live) return;
@@ -123,23 +136,19 @@ void GroupBuffer::start(std::uint32_t group, Actions& out) {
   groups_[group].live = true;
   out.start(sync, SyncKind::GroupMean);
   const double weight = 1.0 / groups_[group].size;
-  for (auto seat = groups_[group].first_seat; seat != kNone; seat = seats_[seat].next_in_group)
-    out.add_member(seats_[seat].worker, Role::Blocking, weight);
+  for_each_seat(group, [&](const Row& row, std::uint32_t place) {
+    out.add_member(row.worker[place], Role::Blocking, weight);
+  });
 }
 
 // The group is the head of all its members.
 void GroupBuffer::release_members(std::uint32_t group, Actions& out) {
-  for (auto seat = groups_[group].first_seat; seat != kNone;) {
-    auto& place = seats_[seat];
-    auto& queue = queues_[index(place.worker)];
-    queue.head = place.next_in_queue;
+  for_each_seat(group, [&](const Row& row, std::uint32_t place) {
+    auto& queue = queues_[index(row.worker[place])];
+    queue.head = row.behind[place];
     queue.ready = 0;
-    out.release(place.worker);
-    const auto next = place.next_in_group;
-    place.next_in_group = free_seat_;
-    free_seat_ = seat;
-    seat = next;
-  }
+    out.release(row.worker[place]);
+  });
 }
 
 std::uint32_t GroupBuffer::end_of(SyncId sync) {
@@ -150,15 +159,21 @@ std::uint32_t GroupBuffer::end_of(SyncId sync) {
   return *group;
 }
 
-std::uint32_t GroupBuffer::take_seat() {
-  if (free_seat_ == kNone) {
-    seats_.emplace_back();
-    return static_cast<std::uint32_t>(seats_.size() - 1);
+// An empty row of the group, behind its last one, if it has one already.
+std::uint32_t GroupBuffer::add_row(std::uint32_t group, std::uint32_t last) {
+  auto taken = free_row_;
+  if (taken == kNone) {
+    taken = static_cast<std::uint32_t>(rows_.size());
+    rows_.emplace_back();
+  } else {
+    free_row_ = rows_[taken].next;
+    if (free_row_ != kNone) expect_row(free_row_);
   }
-  const auto seat = free_seat_;
-  free_seat_ = seats_[seat].next_in_group;
-  if (free_seat_ != kNone) prefetch(&seats_[free_seat_]);
-  return seat;
+  rows_[taken].group = group;
+  rows_[taken].next = kNone;
+  rows_[taken].worker.fill(Row::kNobody);
+  (last == kNone ? groups_[group].first_row : rows_[last].next) = taken;
+  return taken;
 }
 
 std::uint32_t GroupBuffer::take_group() {
@@ -167,13 +182,16 @@ std::uint32_t GroupBuffer::take_group() {
     return static_cast<std::uint32_t>(groups_.size() - 1);
   }
   const auto group = free_group_;
-  free_group_ = groups_[group].first_seat;
+  free_group_ = groups_[group].first_row;
   groups_[group] = {};
   return group;
 }
 
 void GroupBuffer::free_group(std::uint32_t group) {
-  groups_[group].first_seat = free_group_;
+  auto last = groups_[group].first_row;
+  while (rows_[last].next != kNone) last = rows_[last].next;
+  rows_[last].next = std::exchange(free_row_, groups_[group].first_row);
+  groups_[group].first_row = free_group_;
   free_group_ = group;
 }
 

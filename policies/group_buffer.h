@@ -6,10 +6,12 @@
 // releases its owner at its head without a synchronisation. Groups that one event completes start
 // in creation order. Not a policy: it never creates a group by itself.
 //
-// Flat pools of 16-byte seats (one per member of a buffered group) and 16-byte groups, both reused:
-// no allocation once warm.
+// Flat pools of 40-byte rows of four seats (one seat per member of a buffered group) and of 16-byte
+// groups, both reused: no allocation once warm. Most groups fit into one row, that is a cache line
+// or two.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -60,21 +62,29 @@ class GroupBuffer {
     std::uint32_t tail : 31 = 0;
     std::uint32_t ready : 1 = 0;
   };
-  struct Seat {
-    WorkerId worker{};
+  // Four places for members of one group; seat i is place i % 4 of row i / 4.
+  struct Row {
+    static constexpr std::uint32_t kSeats = 4;
+    static constexpr WorkerId kNobody{kNone};
+
     std::uint32_t group = 0;
-    std::uint32_t next_in_queue = kNone;
-    std::uint32_t next_in_group = kNone;  // or next free seat
+    std::uint32_t next = kNone;  // of the group; or next free row
+    std::array<WorkerId, kSeats> worker{};
+    std::array<std::uint32_t, kSeats> behind{};  // the seat behind it in its worker's FIFO
   };
   struct Group {
-    std::uint32_t first_seat = kNone;  // or next free group
+    std::uint32_t first_row = kNone;  // or next free group
     std::uint32_t size = 0;
     std::uint32_t ready = 0;  // members for which it is the head and that are ready
     bool live = false;
   };
 
-  void expect_group(std::uint32_t group, bool near) const;
-  [[nodiscard]] std::uint32_t take_seat();
+  [[nodiscard]] Row& row_of(std::uint32_t seat) { return rows_[seat / Row::kSeats]; }
+  // Calls visit(row, place) for each member, in the order of its start.
+  template <typename Visit>
+  void for_each_seat(std::uint32_t group, Visit&& visit);
+  void expect_row(std::uint32_t row) const;
+  [[nodiscard]] std::uint32_t add_row(std::uint32_t group, std::uint32_t last);
   [[nodiscard]] std::uint32_t take_group();
   [[nodiscard]] std::uint32_t end_of(SyncId sync);
   void start_if_complete(std::uint32_t group, Actions& out);
@@ -84,9 +94,9 @@ class GroupBuffer {
   void free_group(std::uint32_t group);
 
   std::vector<Queue> queues_;
-  std::vector<Seat> seats_;
+  std::vector<Row> rows_;
   std::vector<Group> groups_;
-  std::uint32_t free_seat_ = kNone;
+  std::uint32_t free_row_ = kNone;
   std::uint32_t free_group_ = kNone;
   SyncTable<std::uint32_t> live_;  // group of each live synchronisation
   std::uint64_t next_sync_ = 0;

@@ -26,7 +26,8 @@ class Smart final : public Policy {
         threshold_(count_of(options, "threshold")),
         requests_(topology.workers()),
         idle_(topology.workers()),
-        buffer_(topology.workers(), std::size_t{2} * topology.workers()),
+        // Each is in two groups at once; where the head of a node is missing, its seat stays empty.
+        buffer_(topology.workers(), std::size_t{2} * topology.workers() + topology.nodes()),
         division_({.inter_intra = uses_inter_intra(options, topology),
                    .group_size = *count_of(options, "group_size"),
                    .head_group_size = count_of(options, "head_group_size"),

@@ -124,6 +124,15 @@ TEST_CASE("group buffer: a ready worker that is removed no longer counts") {
   CHECK(bench.ready(2) == "start 0: 1 2");
 }
 
+TEST_CASE("group buffer: a large group keeps the order of its creation when it shrinks") {
+  Bench bench(10);
+  bench.create({9, 0, 8, 1, 7, 2, 6, 3, 5, 4});
+  for (const std::uint32_t gone : {9U, 1U, 7U, 2U, 6U}) CHECK(bench.remove(gone) == "");
+  for (const std::uint32_t w : {3U, 5U, 0U, 4U}) CHECK(bench.ready(w) == "");
+  CHECK(bench.ready(8) == "start 0: 0 8 3 5 4");
+  CHECK(bench.done(0) == "release 0; release 8; release 3; release 5; release 4");
+}
+
 TEST_CASE("group buffer: a group without members vanishes") {
   Bench bench(3);
   bench.create({0, 1});
