@@ -1,6 +1,10 @@
 #include "policies/checked_policy.h"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "policies/errors.h"
@@ -36,45 +40,68 @@ struct Participant {  // a worker or a server
 };
 static_assert(sizeof(Participant) == 8);  // a large cluster has one per worker
 
-// Members of live synchronisations, as lists in one pool of cells.
+// Members of live synchronisations, as lists of cells in one pool.
 class MemberLists {
  public:
-  static constexpr std::uint32_t kEnd = (1U << 29) - 1;
-  struct Cell {
-    std::uint32_t worker;
-    std::uint32_t next : 29;
+  static constexpr std::uint32_t kSeats = 4;  // in a cell
+  struct Seat {
+    std::uint32_t worker : 29;  // or server
     Role role : 3;
   };
-  static_assert(sizeof(Cell) == 8);
+  static_assert(sizeof(Seat) == 4);
 
-  // Room for `members` at once is reserved; more is taken as needed.
-  explicit MemberLists(std::size_t members) { cells_.reserve(members); }
+  // Room for so many cells at once is reserved; more are taken as needed.
+  explicit MemberLists(std::size_t cells) { cells_.reserve(cells); }
 
-  // Puts a member in front of the list that begins at `head`; returns the new head.
-  std::uint32_t push(std::uint32_t head, const Member& member) {
-    if (free_ == kEnd) {
-      free_ = static_cast<std::uint32_t>(cells_.size());
-      cells_.emplace_back().next = kEnd;
+  // Returns the first cell of the list.
+  std::uint32_t hold(std::span<const Member> members) {
+    std::uint32_t head = kEnd;
+    while (!members.empty()) {
+      const auto taken = std::min<std::size_t>(kSeats, members.size());
+      const auto number = take();
+      Cell& cell = cells_[number];
+      for (std::size_t i = 0; i < taken; ++i) {
+        cell.seats[i].worker = index(members[i].worker);
+        cell.seats[i].role = members[i].role;
+      }
+      if (taken < kSeats) cell.seats[taken].worker = kNobody;
+      cell.next = std::exchange(head, number);
+      members = members.subspan(taken);
     }
-    const auto cell = free_;
-    free_ = cells_[cell].next;
-    if (free_ != kEnd) expect(free_);
-    cells_[cell].worker = index(member.worker);
-    cells_[cell].next = head;
-    cells_[cell].role = member.role;
-    return cell;
+    return head;
   }
-  [[nodiscard]] const Cell& at(std::uint32_t cell) const { return cells_[cell]; }
+  // Calls visit(seat) for each member of the list and gives it back.
+  template <typename Visit>
+  void release(std::uint32_t head, Visit&& visit) {
+    while (head != kEnd) {
+      Cell& cell = cells_[head];
+      for (std::size_t i = 0; i < kSeats && cell.seats[i].worker != kNobody; ++i)
+        visit(cell.seats[i]);
+      const auto next = std::exchange(cell.next, free_);
+      free_ = std::exchange(head, next);
+    }
+  }
   void expect(std::uint32_t cell) const { prefetch(&cells_[cell]); }
-  // Returns the cell after it.
-  std::uint32_t pop(std::uint32_t cell) {
-    const auto next = cells_[cell].next;
-    cells_[cell].next = free_;
-    free_ = cell;
-    return next;
-  }
 
  private:
+  static constexpr std::uint32_t kEnd = 0xffffffff;
+  static constexpr std::uint32_t kNobody = (1U << 29) - 1;  // in no seat from here on
+  struct Cell {
+    std::array<Seat, kSeats> seats;
+    std::uint32_t next;
+  };
+
+  std::uint32_t take() {
+    if (free_ == kEnd) {
+      cells_.emplace_back();
+      return static_cast<std::uint32_t>(cells_.size() - 1);
+    }
+    const auto taken = free_;
+    free_ = cells_[taken].next;
+    if (free_ != kEnd) expect(free_);
+    return taken;
+  }
+
   std::vector<Cell> cells_;
   std::uint32_t free_ = kEnd;
 };
@@ -91,7 +118,7 @@ struct CheckedPolicy::State {
         log(action_log),
         participants(topology.workers() + topology.servers()),
         workers(topology.workers()),
-        members(topology.workers()) {}
+        members((topology.workers() + topology.nodes()) / MemberLists::kSeats) {}
 
   std::unique_ptr<Policy> policy;
   ActionLog* log;
@@ -172,8 +199,7 @@ struct CheckedPolicy::State {
     const auto head = live.take(sync);
     require(head.has_value(), "D3", sync, "ends but is not live");
     bool has_lost = false;
-    for (auto cell = *head; cell != MemberLists::kEnd; cell = members.pop(cell)) {
-      const auto member = members.at(cell);
+    members.release(*head, [&](MemberLists::Seat member) {
       auto& who = participants[member.worker];
       --who.memberships;
       if (member.role == Role::Blocking) who.clear(kBlocking);
@@ -183,7 +209,7 @@ struct CheckedPolicy::State {
         if (failed && who.is_live()) who.set(kSnapshot);
       }
       has_lost |= who.is(kLost);
-    }
+    });
     require(has_lost || !failed, "D4", sync, "fails, but none of its members was reported lost");
     require(!has_lost || failed, "D4", sync, "is done, but one of its members was lost");
   }
@@ -220,16 +246,14 @@ struct CheckedPolicy::State {
   void check_start(const Action& start, std::span<const Member> named) {
     require(index(start.sync) >= next_sync, "P4", start.sync, "does not have a new id");
     next_sync = index(start.sync) + 1;
-    std::uint32_t head = MemberLists::kEnd;
     double weights = 0;
     for (const auto& member : named) {
       check_member(member);
       if (member.role != Role::Server) weights += member.weight;
-      head = members.push(head, member);
     }
     for (const auto& member : named) participants[index(member.worker)].clear(kNamed);
     require(std::abs(weights - 1) <= 1e-9, "P7", start.sync, "has weights that do not sum to 1");
-    live.insert(start.sync, head);
+    live.insert(start.sync, members.hold(named));
   }
 
   void check_member(const Member& member) {
