@@ -123,7 +123,7 @@ void Simulation::expect(Slot slot, unsigned step) const {
   }
   const ExtraSlot& extra = extras_[i - workers_.size()];
   if (step == 0) return prefetch(&extra);
-  if (extra.kind == Extra::Sync) expect(syncs_[extra.number], step - 1);
+  if (extra.kind == Extra::Sync) expect(sync(extra.number), step - 1);
 }
 
 void Simulation::expect(const Sync& sync, unsigned step) const {
@@ -167,7 +167,7 @@ void Simulation::dispatch(Slot slot) {
   } else {
     const ExtraSlot extra = extras_[i - workers_.size()];
     if (extra.kind == Extra::Sync) {
-      sync_event(syncs_[extra.number]);
+      sync_event(sync(extra.number));
     } else {
       dispatch_extra(extra, slot);
     }
@@ -223,8 +223,9 @@ void Simulation::say_goodbye() {
 }
 
 void Simulation::fold_open_intervals() {
-  for (const auto& sync : syncs_)
-    for (const auto member : sync.members()) account(sync, member, now_);
+  for (const auto& block : syncs_)
+    for (const auto& sync : *block)
+      for (const auto member : sync.members()) account(sync, member, now_);
   for (std::uint32_t worker = 0; worker < workers_.size(); ++worker) {
     const Worker& state = workers_[worker];
     if (state.state == State::Ended) continue;

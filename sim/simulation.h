@@ -6,8 +6,8 @@
 // All events go through one queue; at each of them the policy takes one step and its actions are carried out in order.
 #pragma once
 
+#include <array>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <optional>
 #include <span>
@@ -41,7 +41,7 @@ class Simulation {
  private:
   enum class State : std::uint8_t { Computing, ComputingLate, Arriving, Queued, Waiting, Resuming, Ended };
 
-  struct Worker {
+  struct alignas(32) Worker {
     Time since{};    // when the current computation began; then when it ended or its last synchronisation did
     // Computing, Arriving, Queued: how long it takes or took. ComputingLate, Waiting: when the policy learned that the worker
     // waits. Resuming: the coordination to account for.
@@ -60,7 +60,7 @@ class Simulation {
 
   enum class Phase : std::uint8_t { Fixed, Transfer, Local, AwaitCompute, Tail };
 
-  struct Sync {
+  struct alignas(64) Sync {
     static constexpr std::size_t kInPlace = 6;  // members
 
     SyncId id{};
@@ -88,6 +88,8 @@ class Simulation {
     [[nodiscard]] std::span<const PackedMember> members() const { return {list.data(), list.size()}; }
   };
   static_assert(sizeof(Sync) == 128);  // two cache lines
+  static constexpr std::uint32_t kSyncBlock = 64;  // a deque's blocks would hold four
+  using SyncBlock = std::array<Sync, kSyncBlock>;
 
   enum class Extra : std::uint8_t { Sync, Timer, LinkSwitch, Loss };
   struct ExtraSlot {
@@ -160,7 +162,10 @@ class Simulation {
   [[nodiscard]] Time tail(const Sync& sync);
   [[nodiscard]] Sync& new_sync();
   [[nodiscard]] Sync& sync_at(Slot slot) {
-    return syncs_[extras_[static_cast<std::uint32_t>(slot) - workers_.size()].number];
+    return sync(extras_[static_cast<std::uint32_t>(slot) - workers_.size()].number);
+  }
+  [[nodiscard]] Sync& sync(std::uint64_t number) const {
+    return (*syncs_[number / kSyncBlock])[number % kSyncBlock];
   }
 
   const Scenario& scenario_;
@@ -193,7 +198,8 @@ class Simulation {
 
   std::vector<Worker> workers_;
   std::vector<Time> drawn_;                 // by worker, of a ComputingLate one; empty when steps are not observed
-  std::deque<Sync> syncs_;
+  std::vector<std::unique_ptr<SyncBlock>> syncs_;  // they stay where they are
+  std::uint32_t sync_count_ = 0;
   std::vector<std::uint32_t> free_syncs_;
   std::vector<ExtraSlot> extras_;           // slots from the number of workers on
   std::vector<Slot> free_slots_;

@@ -218,14 +218,15 @@ std::size_t Simulation::leave_members(Sync& sync) {
 
 Simulation::Sync& Simulation::new_sync() {
   if (free_syncs_.empty()) {
-    const auto number = syncs_.size();
-    Sync& sync = syncs_.emplace_back();
-    sync.slot = new_slot(Extra::Sync, number);
-    return sync;
+    const auto number = sync_count_++;
+    if (number % kSyncBlock == 0) syncs_.push_back(std::make_unique<SyncBlock>());
+    Sync& fresh = sync(number);
+    fresh.slot = new_slot(Extra::Sync, number);
+    return fresh;
   }
-  Sync& sync = syncs_[free_syncs_.back()];
+  Sync& sync = this->sync(free_syncs_.back());
   free_syncs_.pop_back();
-  if (!free_syncs_.empty()) expect(syncs_[free_syncs_.back()], 0);
+  if (!free_syncs_.empty()) expect(this->sync(free_syncs_.back()), 0);
   sync.fixed = Time{};
   sync.last_compute_end = Time{};
   sync.computing = 0;

@@ -183,8 +183,9 @@ void Simulation::lose(std::uint32_t worker) {
   computation_.end(worker);
   const auto is_it = [worker](PackedMember member) { return index(member.worker()) == worker; };
   std::vector<Sync*> broken;
-  for (Sync& sync : syncs_)
-    if (std::ranges::any_of(sync.members(), is_it)) broken.push_back(&sync);
+  for (const auto& block : syncs_)
+    for (Sync& sync : *block)
+      if (std::ranges::any_of(sync.members(), is_it)) broken.push_back(&sync);
   if (reports(state)) computed(worker, state.since + state.mark);
   const bool computing = state.state == State::Computing || state.state == State::ComputingLate;
   if (computing) spent(worker, Spent::Compute, state.since, now_);

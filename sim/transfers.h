@@ -38,7 +38,7 @@ class Transfers {
   void settle(Time now);
 
  private:
-  struct Flow {
+  struct alignas(32) Flow {  // two a cache line
     double remaining = 0;  // bytes, at `updated`
     double rate = 0;       // bytes per ns since then
     Time updated{};
