@@ -72,8 +72,7 @@ void print_text(const Comparison& comparison) {
   fmt::print(
       "Throughput in worker-steps/s, mean over seeds with 95 % interval. plain: as simulated; "
       "predicted: {}.\n\n{}\n",
-      uses(comparison),
-      throughput_table(comparison));
+      uses(comparison), throughput_table(comparison));
   fmt::print("Milliseconds per worker-step, mean over seeds; simulated: plain.\n\n{}\n",
              phase_table(comparison));
   if (const auto table = to_loss_table(comparison); !table.empty())
@@ -129,17 +128,16 @@ OrderedJson policy_json(const ComparedPolicy& policy) {
 void print_json(const Comparison& comparison) {
   OrderedJson policies = OrderedJson::array();
   for (const auto& policy : comparison.policies) policies.push_back(policy_json(policy));
-  const OrderedJson result{
-      {"policies", policies},
-      {"left_out", comparison.left_out},
-      {"summary",
-       {{"predicted_uses", uses(comparison)},
-        {"median_absolute_error", comparison.median_error},
-        {"worst_absolute_error", comparison.worst_error},
-        {"median_absolute_plain_error", comparison.median_plain_error},
-        {"worst_absolute_plain_error", comparison.worst_plain_error},
-        {"judged_pairs", comparison.judged_pairs},
-        {"right_pairs", comparison.right_pairs}}}};
+  const OrderedJson result{{"policies", policies},
+                           {"left_out", comparison.left_out},
+                           {"summary",
+                            {{"predicted_uses", uses(comparison)},
+                             {"median_absolute_error", comparison.median_error},
+                             {"worst_absolute_error", comparison.worst_error},
+                             {"median_absolute_plain_error", comparison.median_plain_error},
+                             {"worst_absolute_plain_error", comparison.worst_plain_error},
+                             {"judged_pairs", comparison.judged_pairs},
+                             {"right_pairs", comparison.right_pairs}}}};
   fmt::print("{}\n", result.dump(1, ' ', false, OrderedJson::error_handler_t::replace));
 }
 
