@@ -84,8 +84,8 @@ void print_text(const Comparison& comparison) {
              comparison.judged_pairs, comparison.right_pairs);
 }
 
-OrderedJson estimate_json(const Estimate& estimate) {
-  return {{"throughput_steps_per_second", estimate.mean},
+OrderedJson estimate_json(const char* what, const Estimate& estimate) {
+  return {{what, estimate.mean},
           {"half_width_95",
            estimate.half_width ? OrderedJson(*estimate.half_width) : OrderedJson(nullptr)}};
 }
@@ -99,26 +99,22 @@ OrderedJson phases_json(const PhaseSeconds& phases) {
 
 OrderedJson to_loss_json(const std::optional<ComparedTimeToLoss>& to_loss) {
   if (!to_loss) return nullptr;
-  const auto seconds = [](const Estimate& estimate) {
-    return OrderedJson{{"seconds", estimate.mean},
-                       {"half_width_95", estimate.half_width ? OrderedJson(*estimate.half_width)
-                                                             : OrderedJson(nullptr)}};
-  };
   return {{"seeds", to_loss->seeds},
-          {"measured", seconds(to_loss->measured)},
-          {"simulated", seconds(to_loss->simulated)},
+          {"measured", estimate_json("seconds", to_loss->measured)},
+          {"simulated", estimate_json("seconds", to_loss->simulated)},
           {"error", to_loss->error()}};
 }
 
 OrderedJson policy_json(const ComparedPolicy& policy) {
+  constexpr const char* kThroughput = "throughput_steps_per_second";
   return {{"cell", policy.cell},
           {"policy", policy.policy},
           {"label", policy.label},
           {"seeds", policy.seeds},
-          {"measured", estimate_json(policy.measured)},
-          {"predicted", estimate_json(policy.predicted)},
+          {"measured", estimate_json(kThroughput, policy.measured)},
+          {"predicted", estimate_json(kThroughput, policy.predicted)},
           {"predicted_error", policy.error()},
-          {"plain", estimate_json(policy.plain)},
+          {"plain", estimate_json(kThroughput, policy.plain)},
           {"plain_error", policy.plain_error()},
           {"measured_per_worker_step", phases_json(policy.measured_phases)},
           {"plain_per_worker_step", phases_json(policy.plain_phases)},

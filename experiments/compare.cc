@@ -99,7 +99,8 @@ bool hosted_all(const std::filesystem::path& simulated) {
   if (!std::filesystem::exists(file)) return false;
   const auto manifest = Json::parse(read_text(file), nullptr, false);
   if (manifest.is_discarded()) throw InputError(file.string(), "is no JSON");
-  return manifest.value("/resolved/cluster/coordination_hosted"_json_pointer, false);
+  const auto hosted = "/resolved/cluster/coordination_hosted"_json_pointer;
+  return manifest.contains(hosted) && manifest[hosted] == true;
 }
 
 // Per worker-step.

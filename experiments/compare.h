@@ -58,11 +58,11 @@ struct ComparedPolicy {
 };
 
 struct Comparison {
-  bool hosted = false;  // the simulation had the group generator host all policies
+  bool hosted = false;                   // the simulation had the group generator host all policies
   std::vector<ComparedPolicy> policies;  // in the order of the measured rows; at least one
   // Rows without a partner, a result, or a window where the partner has one: which and why.
   std::vector<std::string> left_out;
-  double median_error = 0;               // of the absolute values
+  double median_error = 0;  // of the absolute values
   double worst_error = 0;
   double median_plain_error = 0;
   double worst_plain_error = 0;

@@ -4,17 +4,17 @@
 //   nic     from the all-reduces of one rank per node, of two such groups side by side, and of
 //           everybody: t = 2(g-1) a + 2(g-1)/g S / b, by least squares with weights 1/t^2; the one
 //           of median bandwidth, of two the larger. A hop between nodes has twice a NIC's latency.
-//           Where the transfers of many ranks to one show that one way alone carries more, that is
-//           the bandwidth, and the acknowledgements are what makes the difference, up to a tenth
-//   fabric  from the all-reduce inside one node, in the same way; where a host has more
-//           ranks than CPUs, from the pair exchange inside a node: t = a + S / b. No latency above
-//           that of a hop of the ring of everybody. `shared`, of twice that bandwidth, when two
-//           pairs side by side slow each other down by more than half
+//           Where the transfers of many ranks to one show that one way alone carries more, the
+//           bandwidth is that, at most a tenth more, and acknowledgements make the difference
+//   fabric  from the all-reduce inside one node, in the same way; where a host has more ranks than
+//           CPUs, from the pair exchange inside a node: t = a + S / b. No latency above that of a
+//           hop of the ring of everybody. `shared`, of twice that bandwidth, when two pairs side by
+//           side slow each other down by more than half
 //   sharing_spread  from the transfers of many ranks to one, all at once, of the three largest
 //           sizes: how much earlier than the last they end in the mean
-// Links over the sizes whose time is mostly transfer (at least twice the smallest one's; three sizes
-// at least): what a tiny message takes is the waking of ranks, and a link that holds a queue or a
-// bucket of tokens goes on while ranks wake, so that this time is not added to a transfer's.
+// Links over the sizes whose time is mostly transfer (at least twice the smallest one's; three
+// sizes at least): what a tiny message takes is the waking of ranks, and a link that holds a queue
+// or a bucket of tokens goes on while ranks wake, so that this time is not added to a transfer's.
 // Patterns with more ranks at work on a host than it has CPUs carry a warning and feed no fit.
 #pragma once
 

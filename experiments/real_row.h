@@ -30,8 +30,8 @@ namespace cohort {
 // Per worker and step, in seconds: drawn work (`seconds`, so that a simulation can replay it), the
 // measured compute time (`stretched_seconds`), and where the rest of the step went;
 // communicator_seconds are part of coordinate_seconds; trip_seconds are those that the ready took
-// to the group generator. read_compute_trace() reads it when all
-// workers have the same number of steps.
+// to the group generator. read_compute_trace() reads it when all workers have the same number of
+// steps.
 [[nodiscard]] std::string steps_csv(const RunRecord& record, std::uint32_t workers);
 
 [[nodiscard]] Timeline real_timeline(const RunRecord& record, std::uint32_t workers);

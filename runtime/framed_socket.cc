@@ -15,8 +15,6 @@
 namespace cohort {
 namespace {
 
-using LowDelay = boost::asio::detail::socket_option::integer<IPPROTO_IP, IP_TOS>;
-
 using boost::asio::ip::tcp;
 using boost::system::error_code;
 
@@ -30,6 +28,13 @@ std::string peer_of(const tcp::socket& socket) {
   return error ? "a peer already gone" : text_of(peer);
 }
 
+// What is urgent need not wait behind the data of transfers, at this host's link and wherever else
+// the mark counts. Where it cannot be set, messages are only slower.
+void pass_waiting_data(int socket) {
+  const int mark = IPTOS_LOWDELAY;
+  ::setsockopt(socket, IPPROTO_IP, IP_TOS, &mark, sizeof mark);
+}
+
 }  // namespace
 
 FramedSocket::FramedSocket(tcp::socket socket, std::size_t longest)
@@ -40,7 +45,7 @@ FramedSocket::FramedSocket(tcp::socket socket, std::size_t longest)
       in_(kFirstRoom) {
   error_code ignored;  // of a peer already gone: reading will tell
   socket_.set_option(tcp::no_delay(true), ignored);
-  socket_.set_option(LowDelay(IPTOS_LOWDELAY), ignored);  // not behind the data of transfers
+  pass_waiting_data(socket_.native_handle());
   socket_.non_blocking(true, ignored);
 }
 

@@ -36,6 +36,20 @@ def long_spec(**changes):
     return small_spec(sweep={"/stragglers/0/factor": [1, 2, 3, 4, 5]}, **changes)
 
 
+def ranks_in(folder, variable):
+    """(rank, process id) of what runs in `folder` with this variable of its launcher."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        try:
+            if entry.name.isdigit() and (entry / "cwd").resolve() == folder.resolve():
+                environment = dict(v.split(b"=", 1) for v in (entry / "environ").read_bytes().split(b"\0") if b"=" in v)
+                if variable.encode() in environment:
+                    found.append((int(environment[variable.encode()]), int(entry.name)))
+        except OSError:  # it has ended since
+            continue
+    return found
+
+
 class Cohort:
     def __init__(self, folder):
         self.folder = folder

@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
-from conftest import BINARY, small_spec
+from conftest import BINARY, ranks_in, small_spec
 
 POLICIES = ["all-reduce", "parameter-server", "d-psgd", "ad-psgd", "static", {"kind": "random", "group_size": 2},
             {"kind": "smart", "group_size": 2}, {"kind": "smart", "group_size": 2, "timing": "background", "label": "background"}]
@@ -55,18 +55,7 @@ def mpirun(cohort, ranks, *arguments, timeout=120):
 
 def processes(folder, rank=None):
     """Process ids of the ranks that run in `folder`: all, or the one of a number."""
-    found = []
-    for entry in Path("/proc").iterdir():
-        try:
-            if not entry.name.isdigit() or (entry / "cwd").resolve() != folder.resolve():
-                continue
-            environment = (entry / "environ").read_bytes().split(b"\0")
-        except OSError:
-            continue
-        wanted = b"OMPI_COMM_WORLD_RANK=" + (str(rank).encode() if rank is not None else b"")
-        if any(v == wanted or (rank is None and v.startswith(wanted)) for v in environment):
-            found.append(int(entry.name))
-    return found
+    return [process for number, process in ranks_in(folder, "OMPI_COMM_WORLD_RANK") if rank in (None, number)]
 
 
 def wait_for(condition, limit=60.0):

@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
-from conftest import BINARY
+from conftest import BINARY, ranks_in
 from test_run import wait_for
 from test_run_losses import LIMIT, group, name_of
 from test_run_nccl import MODULE, POLICIES, missing, real_spec, run
@@ -18,15 +18,7 @@ pytestmark = pytest.mark.skipif(bool(missing()), reason=missing() or "-")
 
 def ranks_of(folder):
     """Process ids of the ranks that run in `folder`, by rank."""
-    found = {}
-    for entry in Path("/proc").iterdir():
-        try:
-            if entry.name.isdigit() and (entry / "cwd").resolve() == folder.resolve():
-                variables = (entry / "environ").read_bytes().split(b"\0")
-                found.update({int(v[12:]): int(entry.name) for v in variables if v.startswith(b"COHORT_RANK=")})
-        except OSError:
-            continue
-    return found
+    return dict(ranks_in(folder, "COHORT_RANK"))
 
 
 class Job:

@@ -9,7 +9,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from conftest import BINARY, small_spec
+from conftest import BINARY, ranks_in, small_spec
 from test_run import missing, real_spec, wait_for
 from test_sweep import contents, wait_for_rows
 
@@ -83,15 +83,7 @@ def srun(cohort, slurm, *words):
 
 def ranks_of(folder):
     """Process ids of the ranks that run in `folder`, by rank."""
-    found = {}
-    for entry in Path("/proc").iterdir():
-        try:
-            if entry.name.isdigit() and (entry / "cwd").resolve() == folder.resolve() and (entry / "exe").resolve() == BINARY:
-                variables = (entry / "environ").read_bytes().split(b"\0")
-                found.update({int(v[13:]): int(entry.name) for v in variables if v.startswith(b"SLURM_PROCID=")})
-        except OSError:
-            continue
-    return found
+    return {rank: process for rank, process in ranks_in(folder, "SLURM_PROCID") if Path(f"/proc/{process}/exe").resolve() == BINARY}
 
 
 def test_a_run_under_srun(cohort, slurm):

@@ -59,6 +59,17 @@ TEST_CASE("compare: a simulation of a group generator that hosts all policies is
   CHECK(policy.plain.mean == Approx(40));
 }
 
+TEST_CASE("compare: a manifest that is damaged is refused, one that says nothing of it is not") {
+  const Directories directories(row("a", 1, 40, 0.8, 0, "simulated"),
+                                row("a", 1, 32, 0.64, 0.2, "measured"));
+  directories.simulated.write("manifest.json", "{\"resolved\": ");
+  CHECK_THROWS_AS(static_cast<void>(directories.compare()), InputError);
+  for (const char* text : {"[]", R"({"resolved":1})", R"({"resolved":{"cluster":[]}})"}) {
+    directories.simulated.write("manifest.json", text);
+    CHECK_FALSE(directories.compare().hosted);
+  }
+}
+
 TEST_CASE("compare: phases are seconds per worker-step") {
   const Directories directories(row("a", 1, 40, 0.8, 0, "simulated"),
                                 row("a", 1, 32, 0.64, 0.2, "measured"));
@@ -94,8 +105,9 @@ TEST_CASE("compare: times to the target loss, of the seeds that reached it in bo
            row("b", 1, 40, 1, 0, kind);
   };
   const auto comparison =
-      Directories(rows("simulated", R"("time_to_loss_seconds":3,)", R"("time_to_loss_seconds":5,)"),
-                  rows("measured", R"("time_to_loss_seconds":4,)", R"("time_to_loss_seconds":null,)"))
+      Directories(
+          rows("simulated", R"("time_to_loss_seconds":3,)", R"("time_to_loss_seconds":5,)"),
+          rows("measured", R"("time_to_loss_seconds":4,)", R"("time_to_loss_seconds":null,)"))
           .compare();
   REQUIRE(comparison.policies[0].to_loss.has_value());
   const auto& to_loss = *comparison.policies[0].to_loss;
@@ -178,7 +190,8 @@ TEST_CASE("compare: a throughput of the whole run is not compared with one of a 
   const auto comparison = Directories(good, row("b", 1, 40, 1, 0, "measured") + window).compare();
   CHECK(comparison.policies.size() == 1);
   REQUIRE(comparison.left_out.size() == 1);
-  CHECK(comparison.left_out[0].find("\"a\" seed 1: the simulated throughput is of the whole run") == 0);
+  CHECK(comparison.left_out[0].find("\"a\" seed 1: the simulated throughput is of the whole run") ==
+        0);
 }
 
 }  // namespace

@@ -8,6 +8,8 @@ import time
 import uuid
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[2]
 TESTBED = ROOT / "runtime" / "testbed" / "testbed"
 LIMIT = 60  # seconds, of any command and any wait
@@ -70,3 +72,12 @@ class Cluster:
     def traces(self):
         """All that it left on the machine."""
         return [*self.processes(), *[line for line in Path("/proc/net/unix").read_text().splitlines() if self.name in line]]
+
+
+@pytest.fixture
+def cluster():
+    """For one test, of which nothing is left."""
+    made = Cluster()
+    yield made
+    made.run("down")
+    assert made.traces() == []

@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from cluster import LIMIT, ROOT, Cluster, until, why_not
+from cluster import LIMIT, ROOT, cluster, until, why_not  # noqa: F401
 
 BINARY = Path(os.environ.get("COHORT_BIN", ROOT / "build" / "cli" / "cohort")).resolve()
 ENDS_WITHIN = 10  # seconds
@@ -33,14 +33,6 @@ def missing():
 
 
 pytestmark = pytest.mark.skipif(bool(missing()), reason=missing() or "-")
-
-
-@pytest.fixture
-def cluster():
-    made = Cluster()
-    yield made
-    made.run("down")
-    assert made.traces() == []
 
 
 @pytest.mark.parametrize("policy", POLICIES, ids=lambda p: p if isinstance(p, str) else p["kind"])

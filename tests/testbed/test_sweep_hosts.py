@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from cluster import LIMIT, ROOT, Cluster, until, why_not
+from cluster import LIMIT, ROOT, cluster, until, why_not  # noqa: F401
 
 BINARY = Path(os.environ.get("COHORT_BIN", ROOT / "build" / "cli" / "cohort")).resolve()
 ROWS = 600
@@ -24,14 +24,6 @@ SPEC = {
 }
 
 pytestmark = pytest.mark.skipif(bool(why_not()) or shutil.which("mpirun") is None, reason=why_not() or "mpirun is not installed")
-
-
-@pytest.fixture
-def cluster():
-    made = Cluster()
-    yield made
-    made.run("down")
-    assert made.traces() == []
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from cluster import ROOT, Cluster, until, why_not
+from cluster import ROOT, Cluster, cluster, until, why_not  # noqa: F401
 
 pytestmark = pytest.mark.skipif(bool(why_not()), reason=why_not())
 needs_mpi = pytest.mark.skipif(not (shutil.which("mpirun") and shutil.which("mpicc")), reason="no Open MPI here")
@@ -39,14 +39,6 @@ else:
         megabytes -= len(peer.recv(1 << 20))
 print(json.dumps([began, time.monotonic()]))
 """
-
-
-@pytest.fixture
-def cluster():
-    made = Cluster()
-    yield made
-    made.run("down")
-    assert made.traces() == []
 
 
 @pytest.fixture(scope="session")
