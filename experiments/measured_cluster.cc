@@ -141,6 +141,7 @@ class Fitter {
     spec["collective"] = "ring";
     warn();
     check();
+    fit_communicator();  // last: the measurements that were checked had their communicators
     return std::move(measured_);
   }
 
@@ -237,6 +238,14 @@ class Fitter {
     const double spread = spread_of(leads[leads.size() / 2], senders(*incast));
     measured_.cluster.sharing_spread = spread;
     measured_.spec["sharing_spread"] = thousandths(spread);
+  }
+
+  void fit_communicator() {
+    const auto* made = find(results_, "across nodes");
+    if (made == nullptr) made = find(results_, "inside a node");
+    measured_.cluster.communicator_setup = from_seconds_up(made->create_seconds);
+    measured_.spec["communicator"] = {
+        {"setup", fmt::format("{:.4g}us", made->create_seconds * 1e6)}};
   }
 
   void note(const PatternResult& result, const Link& link) {

@@ -101,9 +101,9 @@ find_what_is_missing
 
 folder=tests/runtime/nccl
 if $stand_in; then
-  program=$folder/gpu_check_on_stand_in_test_double module=$folder/cohort_nccl_on_stand_in_test_double.so sizes=(1)
+  program=$folder/gpu_check_on_stand_in_test_double module=$folder/cohort_nccl_on_stand_in_test_double.so least_share=0 sizes=(1)
 else
-  program=$folder/gpu_check module=runtime/nccl/cohort_nccl.so sizes=(4 64 256)
+  program=$folder/gpu_check module=runtime/nccl/cohort_nccl.so least_share=0.95 sizes=(4 64 256)
 fi
 begin=$SECONDS
 build_it $program $module >$build.log 2>&1 || { tail -n 30 $build.log >&2; fail "the build failed: $build.log"; }
@@ -114,7 +114,7 @@ rows=
 # Rows of one layout of ranks; the worst exit code.
 check() {
   local found=0 table
-  table=$(timeout 100 $build/$program $build/$module "$@" "${sizes[@]}") || found=$?
+  table=$(timeout 100 $build/$program $build/$module "$@" $least_share "${sizes[@]}") || found=$?
   rows+=$table$'\n'
   [ $found -le $code ] || code=$found
 }

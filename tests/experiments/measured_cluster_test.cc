@@ -19,6 +19,7 @@ const Nodes kNodes{{0, 1}, {2, 3}, {4, 5}, {6, 7}};
 constexpr double kNic = 25e6, kNicLatency = 100e-6;  // bytes per second, seconds
 constexpr double kOneWay = 26e6;  // bytes per second, nothing but acknowledgements the other way
 constexpr double kSpread = 0.3;   // of the weights of transfers that share a link
+constexpr double kSetup = 0.004;  // of a communicator, seconds
 constexpr double kFabric = 1e9, kFabricLatency = 20e-6;
 
 // Some of the patterns that these nodes allow.
@@ -73,7 +74,7 @@ double simulated_lead(double sigma) {
 std::vector<PatternResult> modelled() {
   std::vector<PatternResult> results;
   for (const auto& pattern : some_patterns()) {
-    PatternResult result{pattern, {}, 0};
+    PatternResult result{pattern, {}, kSetup};
     for (const std::uint64_t bytes : {4U, 4'096U, 1'048'576U, 4'194'304U})
       result.timings.push_back(
           {.bytes = bytes,
@@ -92,6 +93,8 @@ TEST_CASE("measured cluster: times by the cost model give its own links back") {
         doctest::Approx(kNicLatency * 1e9).epsilon(1e-4));
   CHECK(fitted.cluster.fabric_bandwidth == doctest::Approx(kFabric).epsilon(1e-6));
   CHECK(fitted.cluster.sharing_spread == doctest::Approx(kSpread).epsilon(0.02));
+  CHECK(fitted.cluster.communicator_setup == std::chrono::milliseconds(4));
+  CHECK(fitted.spec["communicator"]["setup"] == "4000us");
   CHECK(fitted.spec["nic"]["bandwidth"] == "26MB/s");
   CHECK(fitted.spec["fabric"]["kind"] == "switched");
   CHECK(fitted.spec["gpus_per_node"] == 2);

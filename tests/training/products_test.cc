@@ -92,6 +92,67 @@ TEST_CASE("products: single precision differs from double by rounding alone") {
     CHECK(single[i] == doctest::Approx(exact[i]).epsilon(1e-4));
 }
 
+// Largest error of the three products in single precision, in roundings of the sum of absolute
+// terms.
+double roundings(const Products<float>& products, ProductShape shape, Into into) {
+  const Operand a{shape.rows, drawn(shape.rows * shape.inner, 1)};
+  const Operand b{shape.inner, drawn(shape.inner * shape.columns, 2)};
+  const auto start = drawn(shape.rows * shape.columns, 3);
+  const auto transposed = [](const Operand& m) {
+    const auto columns = static_cast<long>(m.numbers.size()) / m.rows;
+    Operand turned{columns, std::vector<double>(m.numbers.size())};
+    for (long i = 0; i < m.rows; ++i)
+      for (long j = 0; j < columns; ++j)
+        turned.numbers[static_cast<std::size_t>(i * columns + j)] = m.at(i, j);
+    return turned;
+  };
+  const auto single = [](const Operand& m) {
+    return std::vector<float>(m.numbers.begin(), m.numbers.end());
+  };
+  const auto left = single(a), right = single(b);
+  const auto left_turned = single(transposed(a)), right_turned = single(transposed(b));
+  const auto largest = [&](auto product, const auto& x, const auto& y) {
+    std::vector<float> c(start.begin(), start.end());
+    product(shape, x.data(), y.data(), c.data(), into);
+    double worst = 0;
+    for (long i = 0; i < shape.rows; ++i)
+      for (long j = 0; j < shape.columns; ++j) {
+        const auto at = static_cast<std::size_t>(j * shape.rows + i);
+        double sum = into == Into::Add ? static_cast<float>(start[at]) : 0;
+        double size = std::abs(sum);
+        for (long k = 0; k < shape.inner; ++k) {
+          const double term =
+              double{static_cast<float>(a.at(i, k))} * static_cast<float>(b.at(k, j));
+          sum += term;
+          size += std::abs(term);
+        }
+        worst = std::max(worst, std::abs(c[at] - sum) / (size * 0x1p-24));
+      }
+    return worst;
+  };
+  return std::max({largest(products.plain, left, right),
+                   largest(products.left_transposed, left_turned, right),
+                   largest(products.right_transposed, left, right_turned)});
+}
+
+TEST_CASE("products: single precision is exact to a few roundings, added to what was there too") {
+  for (const auto shape : {ProductShape{1, 1, 1},
+                           {16, 16, 32},
+                           {32, 32, 33},
+                           {10, 32, 256},
+                           {45, 70, 31},
+                           {256, 32, 784},
+                           {784, 256, 32},
+                           {33, 300, 2100}})
+    for (const auto into : {Into::Overwrite, Into::Add}) {
+      CAPTURE(shape.rows);
+      CAPTURE(shape.columns);
+      CAPTURE(shape.inner);
+      CHECK(roundings(products<float>(), shape, into) < 8);
+      CHECK(roundings(baseline_products<float>(), shape, into) < 8);
+    }
+}
+
 TEST_CASE("products: results do not depend on where the numbers lie") {
   for (const auto shape : kShapes) {
     const auto a = drawn(shape.rows * shape.inner + 8, 1);
