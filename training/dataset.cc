@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "training/synthetic.h"
+#include "training/wide_loops.h"
 
 namespace cohort {
 namespace {
@@ -13,6 +14,22 @@ struct Load {
   Dataset operator()(const Cifar10& options) const { return read_cifar10(options); }
   Dataset operator()(const IdxFiles& files) const { return read_idx(files); }
 };
+
+template <typename T>
+[[gnu::always_inline]] inline void scale_pixels(const std::uint8_t* pixels, std::size_t count,
+                                                T scale, T shift, T* to) {
+#pragma GCC ivdep
+  for (std::size_t i = 0; i < count; ++i) to[i] = scale * static_cast<T>(pixels[i]) + shift;
+}
+
+COHORT_WIDE_LOOP void scaled(const std::uint8_t* pixels, std::size_t count, float scale,
+                             float shift, float* to) {
+  scale_pixels(pixels, count, scale, shift, to);
+}
+COHORT_WIDE_LOOP void scaled(const std::uint8_t* pixels, std::size_t count, double scale,
+                             double shift, double* to) {
+  scale_pixels(pixels, count, scale, shift, to);
+}
 
 }  // namespace
 
@@ -42,8 +59,7 @@ void gather(const Dataset& dataset, const Samples& samples, std::span<const std:
   for (std::size_t i = 0; i < indices.size(); ++i) {
     const auto* pixels = samples.pixels.data() + indices[i] * features;
     auto* inputs = batch.inputs.data() + i * features;
-    for (std::size_t f = 0; f < features; ++f)
-      inputs[f] = scale * static_cast<T>(pixels[f]) + shift;
+    scaled(pixels, features, scale, shift, inputs);
     batch.labels[i] = samples.labels[indices[i]];
   }
 }

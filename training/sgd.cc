@@ -1,18 +1,44 @@
 #include "training/sgd.h"
 
-#include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
 
 #include "policies/errors.h"
+#include "training/wide_loops.h"
 
 namespace cohort {
 namespace {
 
 template <typename T>
-using Numbers = Eigen::Map<Eigen::Array<T, Eigen::Dynamic, 1>>;
+struct Factors {
+  T step, decay, momentum;
+};
+
+// One update of all numbers; those written may be those read. Inlined into loops of each width.
 template <typename T>
-using ConstNumbers = Eigen::Map<const Eigen::Array<T, Eigen::Dynamic, 1>>;
+[[gnu::always_inline]] inline void descend_by(const Factors<T>& by, const SgdUpdate<T>& update) {
+  const T *g = update.gradient.data(), *x = update.from.data(), *v = update.velocity.data();
+  T *to = update.to.data(), *to_v = update.to_velocity.data();
+  const std::size_t count = update.from.size();
+  if (update.velocity.empty()) {
+#pragma GCC ivdep
+    for (std::size_t i = 0; i < count; ++i) to[i] = x[i] - by.step * (g[i] + by.decay * x[i]);
+    return;
+  }
+#pragma GCC ivdep
+  for (std::size_t i = 0; i < count; ++i) {
+    const T velocity = by.momentum * v[i] + (g[i] + by.decay * x[i]);
+    to_v[i] = velocity;
+    to[i] = x[i] - by.step * velocity;
+  }
+}
+
+COHORT_WIDE_LOOP void descend(const Factors<float>& by, const SgdUpdate<float>& update) {
+  descend_by(by, update);
+}
+COHORT_WIDE_LOOP void descend(const Factors<double>& by, const SgdUpdate<double>& update) {
+  descend_by(by, update);
+}
 
 }  // namespace
 
@@ -33,19 +59,9 @@ void sgd_update(const SgdOptions& options, double rate, const SgdUpdate<T>& upda
   if (update.gradient.size() != size || update.to.size() != size ||
       update.velocity.size() != velocities || update.to_velocity.size() != velocities)
     throw ContractError("sgd: gradient, parameters and velocity are not equally long");
-  const auto step = static_cast<T>(rate);
-  const auto decay = static_cast<T>(options.weight_decay);
-  const auto count = static_cast<Eigen::Index>(size);
-  const ConstNumbers<T> g(update.gradient.data(), count), x(update.from.data(), count);
-  Numbers<T> to(update.to.data(), count);
-  if (velocities == 0) {
-    to = x - step * (g + decay * x);
-    return;
-  }
-  Numbers<T> v(update.to_velocity.data(), count);
-  v = static_cast<T>(options.momentum) * ConstNumbers<T>(update.velocity.data(), count) +
-      (g + decay * x);
-  to = x - step * v;
+  descend({static_cast<T>(rate), static_cast<T>(options.weight_decay),
+           static_cast<T>(options.momentum)},
+          update);
 }
 
 template <typename T>
