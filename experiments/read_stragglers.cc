@@ -103,6 +103,12 @@ Replay read_trace(const SpecNode& node, Scope scope, const StragglerLimits& limi
   }
   if (const auto repeat = node.find("repeat")) replay.repeat = repeat->flag();
   if (!replay.repeat) check_length(node, *replay.trace, entities(scope, limits), limits);
+  if (replay.as == Replay::As::Factor && replay.trace->median() == Time{0}) {
+    node.need("file").complain(
+        "the median of its times is 0, so no factor can be had of them; allowed: a median above "
+        "zero, "
+        "or \"as\": \"seconds\"");
+  }
   if (replay.as == Replay::As::Seconds) result.recorded_median = replay.trace->median();
   result.trace_fingerprints.push_back(trace.fingerprint);
   return replay;

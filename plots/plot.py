@@ -58,8 +58,13 @@ def formats(text):
     return list(dict.fromkeys(chosen))
 
 
+class OneLineParser(argparse.ArgumentParser):
+    def error(self, message):
+        self.exit(2, f"plot: {message} (see cohort plot --help)\n")
+
+
 def parse_arguments(arguments):
-    parser = argparse.ArgumentParser(prog="cohort plot", description="Figures from result directories.")
+    parser = OneLineParser(prog="cohort plot", description="Figures from result directories.")
     parser.add_argument("directories", nargs="+", metavar="DIR", help="result directory of a sweep or a simulation")
     parser.add_argument("--out", metavar="OUT", help="where the figures go (default: DIR/figures)")
     parser.add_argument("--format", type=formats, default=["png", "svg"], metavar="LIST", help="of png, svg, pdf (png,svg)")

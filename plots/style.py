@@ -1,6 +1,7 @@
 """One look for all figures: colours that colour-blind eyes tell apart (Okabe and Ito), each with its own marker, line and hatch,
 sizes for a printed page, and a caption that names the sources."""
 
+import itertools
 import textwrap
 
 import matplotlib
@@ -77,11 +78,13 @@ STATES = {
 
 
 def looks(rows):
-    """{label: (colour, marker, line, hatch)}: by kind where each kind has one label, else by order of the labels."""
+    """{label: (colour, marker, line, hatch)}: a kind's own, the same in every figure, for its only label or the label of its
+    name; what is left, by order, for the others."""
     kinds = rows.drop_duplicates("label").set_index("label")["policy"]
-    if kinds.is_unique and all(kind in KINDS for kind in kinds):
-        return {label: KINDS[kind] for label, kind in kinds.items()}
-    return {label: LOOKS[i % len(LOOKS)] for i, label in enumerate(kinds.index)}
+    alone = ~kinds.duplicated(keep=False)
+    own = {label: KINDS[kind] for label, kind in kinds.items() if kind in KINDS and (label == kind or alone[label])}
+    rest = itertools.cycle([look for look in LOOKS if look not in own.values()])
+    return {label: own.get(label) or next(rest) for label in kinds.index}
 
 
 def figure(width=6.4, height=4.2, columns=1, **options):

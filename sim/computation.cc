@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "policies/errors.h"
 #include "traces/units.h"
 
 namespace cohort {
@@ -13,9 +12,9 @@ Computation::Computation(EventQueue& queue, std::uint32_t workers, double interf
 }
 
 void Computation::begin(std::uint32_t worker, Time begin, Time work, std::uint32_t tie, Time now) {
-  if (work > Time::max() - report_ - begin) throw InputError("", "the simulated time exceeds 292 years");
   if (segments_.empty()) {
-    queue_.schedule(Slot{worker}, std::max(now, begin + work) + report_, tie);
+    queue_.schedule(Slot{worker}, instant_after(std::max(now, instant_after(begin, work)), report_),
+                    tie);
     return;
   }
   Segment& segment = segments_[worker];
@@ -45,14 +44,16 @@ void Computation::transfer_ended(std::uint32_t worker, Time now) {
 
 void Computation::advance(Segment& segment, Time now) const {
   const double passed = static_cast<double>((now - segment.updated).count());
-  segment.remaining = std::max(0.0, segment.remaining - (segment.transfers > 0 ? passed / stretch_ : passed));
+  segment.remaining =
+      std::max(0.0, segment.remaining - (segment.transfers > 0 ? passed / stretch_ : passed));
   segment.updated = now;
 }
 
 void Computation::schedule(std::uint32_t worker) {
   const Segment& segment = segments_[worker];
   const double left = segment.transfers > 0 ? segment.remaining * stretch_ : segment.remaining;
-  queue_.schedule(Slot{worker}, segment.updated + from_seconds_up(left * 1e-9), segment.tie);
+  queue_.schedule(Slot{worker}, instant_after(segment.updated, from_seconds_up(left * 1e-9)),
+                  segment.tie);
 }
 
 }  // namespace cohort

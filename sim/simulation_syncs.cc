@@ -1,4 +1,5 @@
-// The life of a synchronisation in the simulator: start, fixed terms, transfer by stages, done or failed.
+// The life of a synchronisation in the simulator: start, fixed terms, transfer by stages, done or
+// failed.
 #include <algorithm>
 #include <cmath>
 
@@ -73,17 +74,21 @@ void Simulation::begin_stage(Sync& sync) {
   sync.moves = stage.amount > 0;
   sync.last_stage = sync.stage + 1U == plan_.stages.size();
   if (sync.moves && scenario_.cluster.sharing_spread > 0) plan_.weigh(sharing_weight(sync));
-  if (sync.moves) sync.transfer = transfers_.prepare(sync.slot, sync.tie, plan_.loads_of(stage), stage.amount);
+  if (sync.moves)
+    sync.transfer = transfers_.prepare(sync.slot, sync.tie, plan_.loads_of(stage), stage.amount);
   plan_.trim();
   Time fixed = stage.latency;
   if (sync.stage == 0 && sync.blocks) fixed += scenario_.workload.drain;
   sync.fixed += fixed;
   sync.phase = Phase::Fixed;
-  queue_.schedule(sync.slot, std::max(now_, sync.stage == 0 ? sync.start : now_) + fixed, sync.tie);
+  queue_.schedule(sync.slot,
+                  instant_after(std::max(now_, sync.stage == 0 ? sync.start : now_), fixed),
+                  sync.tie);
 }
 
 double Simulation::sharing_weight(const Sync& sync) const {
-  constexpr std::uint32_t kNoNode = UINT32_MAX;  // link stragglers draw from the same purpose, by node
+  constexpr std::uint32_t kNoNode =
+      UINT32_MAX;  // link stragglers draw from the same purpose, by node
   Stream stream(scenario_.seed, Purpose::Link, kNoNode, index(sync.id), sync.stage);
   return std::exp(scenario_.cluster.sharing_spread * stream.normal());
 }
@@ -129,10 +134,11 @@ void Simulation::stage_done(Sync& sync) {
   const Time local = planner_.local_mean(payload_);
   sync.fixed += local;
   sync.phase = Phase::Local;
-  queue_.schedule(sync.slot, now_ + local, sync.tie);
+  queue_.schedule(sync.slot, instant_after(now_, local), sync.tie);
 }
 
-// All stages are over; an overlapped one also waits for its members' computation and for the last bucket.
+// All stages are over; an overlapped one also waits for its members' computation and for the last
+// bucket.
 void Simulation::finish(Sync& sync) {
   if (sync.computing > 0) {
     sync.phase = Phase::AwaitCompute;
@@ -152,7 +158,8 @@ Time Simulation::tail(const Sync& sync) {
 void Simulation::done(Sync& sync) {
   connectivity_.join(sync.members());
   const std::size_t blocked = leave_members(sync);
-  statistics_.synchronised(sync.members().size(), blocked, sync.fixed, sync.inter_node_bytes, sync.intra_node_bytes);
+  statistics_.synchronised(sync.members().size(), blocked, sync.fixed, sync.inter_node_bytes,
+                           sync.intra_node_bytes);
   const SyncId id = sync.id;
   const Time took = now_ - sync.start;
   retire(sync);
@@ -212,7 +219,8 @@ std::size_t Simulation::leave_members(Sync& sync) {
       leavers_.push_back(worker);
     }
   }
-  if (communicators_ && sync.kind == SyncKind::GroupMean) communicators_->release(sync.communicator);
+  if (communicators_ && sync.kind == SyncKind::GroupMean)
+    communicators_->release(sync.communicator);
   return blocked;
 }
 
@@ -236,12 +244,14 @@ Simulation::Sync& Simulation::new_sync() {
   return sync;
 }
 
-// Keeps the member list of a small synchronisation for the next one; that of a huge one is given back.
+// Keeps the member list of a small synchronisation for the next one; that of a huge one is given
+// back.
 void Simulation::retire(Sync& sync) {
   constexpr std::size_t kHuge = 1024;
   sync.list.clear();
   if (sync.list.capacity() > kHuge) sync.list.shrink_to_fit();
-  free_syncs_.push_back(static_cast<std::uint32_t>(extras_[static_cast<std::uint32_t>(sync.slot) - workers_.size()].number));
+  free_syncs_.push_back(static_cast<std::uint32_t>(
+      extras_[static_cast<std::uint32_t>(sync.slot) - workers_.size()].number));
 }
 
 }  // namespace cohort

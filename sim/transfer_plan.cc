@@ -8,6 +8,7 @@
 
 #include "policies/errors.h"
 #include "sim/stage_loads.h"
+#include "traces/units.h"
 
 namespace cohort {
 namespace {
@@ -262,7 +263,7 @@ void TransferPlanner::close_stage(StageLoads& loads, std::uint64_t steps, double
 
 Time TransferPlanner::local_mean(double bytes) const {
   if (!memory_bandwidth_) return Time::zero();
-  return Time{static_cast<Time::rep>(std::ceil(3e9 * bytes / *memory_bandwidth_))};
+  return from_seconds_up(3 * bytes / *memory_bandwidth_);
 }
 
 double TransferPlanner::lone_seconds(const TransferPlan& plan) const {

@@ -6,7 +6,8 @@
 
 namespace cohort {
 
-ActivityIndex Transfers::prepare(Slot slot, std::uint32_t tie, std::span<const Load> loads, double amount) {
+ActivityIndex Transfers::prepare(Slot slot, std::uint32_t tie, std::span<const Load> loads,
+                                 double amount) {
   const ActivityIndex activity = network_.prepare(loads);
   const auto i = static_cast<std::size_t>(activity);
   if (i >= flows_.capacity()) flows_.reserve(i * 5 / 4 + 64);  // doubling would take more memory
@@ -35,7 +36,8 @@ void Transfers::settle(Time now) {
     flow.updated = now;
     const double rate = network_.rate(activity);
     flow.rate = rate * 1e-9;
-    queue_.schedule(flow.slot, now + from_seconds_up(flow.remaining / rate), flow.tie);
+    queue_.schedule(flow.slot, instant_after(now, from_seconds_up(flow.remaining / rate)),
+                    flow.tie);
   }
 }
 

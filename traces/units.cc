@@ -235,4 +235,6 @@ Time from_seconds_up(double seconds) {
   return Time{static_cast<std::int64_t>(ns)};
 }
 
+void refuse_end_of_time() { throw InputError("", "the simulated time exceeds 292 years"); }
+
 }  // namespace cohort

@@ -30,5 +30,13 @@ namespace cohort {
 // Rounded up to the next ns; a relative guard of 1e-14 keeps what is a whole number of ns in exact
 // arithmetic whole. Throws ContractError when it is negative, not a number or does not fit 64 bits.
 [[nodiscard]] Time from_seconds_up(double seconds);
+[[noreturn]] void refuse_end_of_time();
+// The instant `wait` after `now`. Throws InputError when simulated time ends before it, after 292
+// years.
+[[nodiscard]] inline Time instant_after(Time now, Time wait) {
+  if (wait > Time::max() - now) [[unlikely]]
+    refuse_end_of_time();
+  return now + wait;
+}
 
 }  // namespace cohort

@@ -147,6 +147,13 @@ def test_a_compute_trace_with_a_gap_is_refused_with_its_line(cohort):
     refused(cohort, cohort.run("simulate", spec, "--out", "out"), "/stragglers/0/file", "steps.csv")
 
 
+def test_factors_of_a_trace_of_zeros_are_refused(cohort):
+    rows = [f"{worker},{step},0" for worker in range(4) for step in range(20)]
+    (cohort.folder / "steps.csv").write_text("\n".join(["worker,step,seconds", *rows, ""]))
+    spec = cohort.spec(small_spec(stragglers=[{"kind": "trace", "file": "steps.csv", "as": "factor"}]))
+    refused(cohort, cohort.run("simulate", spec, "--out", "out"), "/stragglers/0/file", "above zero")
+
+
 def test_damaged_specs_never_crash(cohort):
     """Flipped bytes and cut ends of a bundled spec: taken or refused, nothing else."""
     whole = (ROOT / "experiments" / "ablation.json").read_bytes()

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pandas
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -50,6 +51,15 @@ def test_a_probability_sweep_gives_the_figures_it_allows_and_names_the_others(tm
     assert f"made: speedup: {tmp_path}/f/speedup_by_probability.png" in done.stdout
     assert "not made: timeline: no timeline.json" in done.stdout
     assert "not made: scaling: one cluster size only" in done.stdout
+
+
+def test_a_policy_looks_the_same_in_every_figure_and_no_two_labels_alike():
+    labels = {"all-reduce": "all-reduce", "smart": "smart", "smart, no division": "smart", "published": "ad-psgd"}
+    looks = style.looks(pandas.DataFrame({"label": labels.keys(), "policy": labels.values()}))
+    assert list(looks) == list(labels)
+    assert [looks[label] for label in ("all-reduce", "smart", "published")] == [
+        style.KINDS[kind] for kind in ("all-reduce", "smart", "ad-psgd")]
+    assert len(set(looks.values())) == len(labels)
 
 
 def test_without_out_the_figures_go_into_the_directory(tmp_path):
@@ -324,6 +334,7 @@ def test_an_unknown_format_is_refused_with_the_allowed_ones(tmp_path):
     done = plot(tmp_path, "--format", "gif")
     assert done.returncode == 2
     assert "none of png, svg, pdf" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
 
 
 def test_a_missing_package_ends_with_code_3_and_what_to_install(tmp_path):

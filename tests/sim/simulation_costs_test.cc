@@ -6,6 +6,7 @@
 #include <cmath>
 #include <vector>
 
+#include "policies/errors.h"
 #include "tests/sim/runs.h"
 
 namespace cohort {
@@ -72,7 +73,8 @@ TEST_CASE("simulation: the group generator serves one message at a time") {
   check_step(run(scenario), 0.1 + 2 * (0.003 + 0.002), 20);
 }
 
-TEST_CASE("simulation: where the group generator hosts all policies, local ones pay both trips too") {
+TEST_CASE(
+    "simulation: where the group generator hosts all policies, local ones pay both trips too") {
   Scenario scenario = four({"all-reduce"});
   scenario.cluster.coordination_latency = 3ms;
   const double local = run(scenario).elapsed_seconds;
@@ -227,6 +229,20 @@ TEST_CASE("simulation: a local mean passes three times over the payload at the m
   Scenario scenario = four({"all-reduce"});
   scenario.cluster.memory_bandwidth = 20e9;
   check_step(run(scenario), 0.1 + kRingOf4 + 3 * 60e6 / 20e9, 20);
+}
+
+TEST_CASE("simulation: what would end after 292 years is refused, not wrapped around") {
+  const auto ends_late = [](auto change) {
+    Scenario scenario = four({"all-reduce"});
+    change(scenario);
+    CHECK_THROWS_WITH_AS((void)run(scenario), doctest::Contains("292 years"), InputError);
+  };
+  ends_late([](Scenario& s) { s.workload.payload = 5e18; });           // transfers
+  ends_late([](Scenario& s) { s.cluster.memory_bandwidth = 0.1; });    // local means
+  ends_late([](Scenario& s) { s.workload.drain = Time::max() / 3; });  // what loads no link
+  Scenario scenario = four({"all-reduce"});
+  scenario.cluster.memory_bandwidth = 1e-5;  // one mean alone is longer
+  CHECK_THROWS_WITH_AS((void)run(scenario), doctest::Contains("does not fit"), ContractError);
 }
 
 TEST_CASE("simulation: endpoint_bandwidth is a private link of each worker") {
