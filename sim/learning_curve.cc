@@ -47,6 +47,7 @@ LearningCurve<T>::LearningCurve(const Scenario& scenario, const TrainingTask& ta
     : parameters_(threads.parameters()),
       measure_(scenario.training->measure),
       stop_loss_(scenario.stop.loss),
+      learning_rate_(task.spec().sgd.learning_rate),
       spacing_(point_spacing(measure_, worker_steps(scenario), scenario.stop.seconds)),
       evaluator_(task, measure_.samples, threads),
       model_(parameters_) {}
@@ -90,9 +91,11 @@ bool LearningCurve<T>::add(Time at, const Models& models, bool with_replicas) {
                                     : evaluator_.score(model_);
   if (!std::isfinite(point.mean.loss))
     throw InputError("/workload/training",
-                     fmt::format("training diverged: after {} samples the loss of the mean model "
-                                 "is {}; allowed: a finite one",
-                                 models.samples, point.mean.loss));
+                     fmt::format("training diverged: after {} samples, the last of them of worker "
+                                 "{}, step {}, the loss of the mean model is {}; allowed: a finite "
+                                 "one, which a smaller learning rate than {} may give",
+                                 models.samples, models.last_worker, models.last_step,
+                                 std::abs(point.mean.loss), learning_rate_));
   if (!models.replicas.empty()) {
     point.consensus_distance = std::sqrt(mean_square(models));
     if (with_replicas) score_replicas(models, point);

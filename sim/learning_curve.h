@@ -18,10 +18,12 @@ class LearningCurve {
   // What there is to evaluate, and when.
   struct Models {
     std::vector<const RowNumbers<T>*>
-        replicas{};               // of the workers that are not lost, in their order
-    std::span<const T> server{};  // its parameters, where there is one
-    bool first_lost = false;      // worker 0 is none of them
-    std::uint64_t samples = 0;    // used so far
+        replicas{};                 // of the workers that are not lost, in their order
+    std::span<const T> server{};    // its parameters, where there is one
+    bool first_lost = false;        // worker 0 is none of them
+    std::uint64_t samples = 0;      // used so far
+    std::uint32_t last_worker = 0;  // whose gradient was used last
+    std::uint64_t last_step = 0;    // of which of its steps
   };
 
   // Keeps the references.
@@ -49,6 +51,7 @@ class LearningCurve {
   std::size_t parameters_;
   MeasureSpec measure_;
   std::optional<double> stop_loss_;
+  double learning_rate_;
   Spacing spacing_;
   std::uint64_t next_steps_ = 0;
   Time next_time_{};

@@ -60,7 +60,7 @@ Row<T> LocalGradients<T>::take(std::uint32_t worker) {
         "/workload/training",
         fmt::format("training diverged: the loss of worker {}, step {}, is {}; allowed: a "
                     "finite one, which a smaller learning rate than {} may give",
-                    worker, job.step, loss, task_.spec().sgd.learning_rate));
+                    worker, job.step, std::abs(loss), task_.spec().sgd.learning_rate));
   return std::exchange(job.gradient, nullptr);
 }
 

@@ -206,6 +206,7 @@ class Training final : public VirtualTraining {
     staleness_ += changes_now - state.changes;
     ++state.used;
     ++used_;
+    last_used_ = {worker, state.step};
   }
 
   void use_own(std::uint32_t worker) {
@@ -284,7 +285,9 @@ class Training final : public VirtualTraining {
 
   [[nodiscard]] typename LearningCurve<T>::Models models() const {
     typename LearningCurve<T>::Models models{.first_lost = workers_.front().lost,
-                                             .samples = samples()};
+                                             .samples = samples(),
+                                             .last_worker = last_used_.worker,
+                                             .last_step = last_used_.step};
     for (std::uint32_t worker = 0; worker < workers_.size(); ++worker)
       if (!workers_[worker].lost) models.replicas.push_back(replicas_.of(WorkerId{worker}).get());
     if (server_) models.server = server_->parameters()->numbers();
@@ -306,6 +309,10 @@ class Training final : public VirtualTraining {
   LearningCurve<T> curve_;
   std::optional<Time> reached_;  // when the stop rule's loss was
   std::uint64_t used_ = 0;       // gradients
+  struct {
+    std::uint32_t worker = 0;
+    std::uint64_t step = 0;
+  } last_used_;  // gradient
   std::uint64_t staleness_ = 0;
 };
 

@@ -5,9 +5,23 @@
 #include "policies/errors.h"
 #include "training/conv_layer.h"
 #include "training/layers.h"
+#include "training/memory_check.h"
 
 namespace cohort {
 namespace {
+
+// What one sample is spread out to (training/conv_layer.h), by both layers together.
+double spread_numbers(const CnnOptions& options, ImageShape input) {
+  const double kernel = static_cast<double>(options.kernel) * options.kernel;
+  double pixels = static_cast<double>(input.height) * input.width, numbers = 0;
+  double channels = input.channels;
+  for (const auto outputs : options.channels) {
+    numbers += pixels * (channels * kernel + outputs);
+    channels = outputs;
+    pixels /= 4;
+  }
+  return numbers;
+}
 
 template <typename T>
 class Cnn final : public Model<T> {
@@ -80,6 +94,10 @@ std::unique_ptr<Model<T>> make_cnn(const CnnOptions& options, ImageShape input,
   if (input.height < 4 || input.width < 4)
     throw InputError("/model", fmt::format("cnn on images of {} x {}; allowed: at least 4 x 4",
                                            input.height, input.width));
+  require_memory(spread_numbers(options, input) * sizeof(T),
+                 {.where = "/model",
+                  .what = "the columns of a cnn's convolutions",
+                  .allowed = "smaller images, fewer channels or a smaller kernel"});
   return std::make_unique<Cnn<T>>(options, input, classes);
 }
 

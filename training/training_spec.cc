@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "policies/errors.h"
+#include "training/memory_check.h"
 
 namespace cohort {
 namespace {
@@ -60,6 +61,11 @@ struct CheckData {
     require_count("/data/teacher_hidden", options.teacher_hidden, 0, 4096);
     require(options.label_noise >= 0 && options.label_noise < 1, "/data/label_noise",
             options.label_noise, "a share of at least 0, below 1");
+    const double pixels = static_cast<double>(options.side) * options.side;
+    const double samples = static_cast<double>(options.training_samples) + options.test_samples;
+    require_memory(
+        samples * (pixels + 1),
+        {.where = "/data", .what = "the samples", .allowed = "fewer samples or a smaller side"});
   }
   void operator()(const auto&) const {}  // files are checked by their readers
 };

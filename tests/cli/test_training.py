@@ -129,6 +129,15 @@ def test_a_model_too_large_for_memory_is_refused_before_it_is_made(cohort):
     assert all("GB" in run["error"] for run in json.loads(result.stdout)["runs"])
 
 
+def test_a_synthetic_set_too_large_for_memory_is_refused_before_it_is_made(cohort):
+    data = {"synthetic": {"training_samples": 10_000_000, "test_samples": 10_000_000, "side": 256}}
+    spec = cohort.spec(training_spec(sweep={"/workload/training/data": [SYNTHETIC, data]}))
+    result = cohort.run("sweep", spec, "--out", "out")
+    assert result.returncode == 2 and result.stdout == ""
+    assert "/workload/training/data/synthetic: the samples need up to 1310.7 GB" in result.stderr
+    assert not (cohort.folder / "out" / "results.jsonl").exists()
+
+
 def test_missing_fashion_mnist_is_a_matter_of_the_machine_and_says_what_to_install(cohort):
     result = cohort.run("simulate", cohort.spec(training_spec({"data": {"fashion-mnist": "nowhere"}})))
     assert result.returncode == 3 and result.stdout == ""

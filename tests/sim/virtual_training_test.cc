@@ -213,6 +213,15 @@ TEST_CASE("virtual training: a loss that is not finite ends the run with worker 
   CHECK(one == two);
 }
 
+TEST_CASE("virtual training: a mean model that diverged names the last worker and step too") {
+  auto scenario = training_scenario(1, 1, {"static"}, {}, 3);
+  train(scenario, {.model = MlpOptions{{8}}, .sgd = {.learning_rate = 1e30}},
+        {.every = std::uint64_t{1}});
+  CHECK_THROWS_WITH_AS((void)simulate(scenario),
+                       doctest::Contains("of worker 0, step 0, the loss of the mean model is"),
+                       InputError);
+}
+
 TEST_CASE("virtual training: replicas too large for the machine are refused before they are made") {
   const std::uint32_t widest = 65536;
   const auto scenario = training_scenario(

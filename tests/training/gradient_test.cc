@@ -107,6 +107,11 @@ TEST_CASE("a parameter that is not a number shows in the loss, wherever it is") 
   }
 }
 
+TEST_CASE("a CNN that would spread a sample over more memory than there is, is refused") {
+  CHECK_THROWS_WITH_AS((void)make_model<float>(CnnOptions{{1024, 1024}, 15}, {1, 4096, 4096}, 10),
+                       doctest::Contains("GB of memory"), InputError);
+}
+
 TEST_CASE("a CNN refuses images that two poolings would leave nothing of") {
   CHECK_THROWS_AS((void)make_model<float>(CnnOptions{}, {1, 3, 8}, kClasses), InputError);
 }

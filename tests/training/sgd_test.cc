@@ -70,6 +70,15 @@ TEST_CASE("training options: the defaults are allowed, each value out of range i
   CHECK(place_of_error({.shards = DirichletShards{0}}) == "/shards/dirichlet");
 }
 
+TEST_CASE("training options: a synthetic set larger than the memory is refused before it is made") {
+  const TrainingSpec huge{.data = SyntheticOptions{.side = 256,
+                                                   .training_samples = kMostSamples,
+                                                   .test_samples = kMostSamples}};
+  CHECK(place_of_error(huge) == "/data");
+  CHECK_THROWS_WITH_AS(check_training(huge), doctest::Contains("the samples need up to 1310.7 GB"),
+                       InputError);
+}
+
 TEST_CASE("sgd: an update written elsewhere is the one written in place, and leaves its source") {
   const SgdOptions options{.learning_rate = 0.5, .momentum = 0.9, .weight_decay = 0.1};
   const std::vector<float> gradient{1, -2}, from{3, 4}, velocity{0.5, -1};
