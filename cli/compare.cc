@@ -125,6 +125,7 @@ void print_json(const Comparison& comparison) {
   OrderedJson policies = OrderedJson::array();
   for (const auto& policy : comparison.policies) policies.push_back(policy_json(policy));
   const OrderedJson result{{"policies", policies},
+                           {"differences", comparison.differences},
                            {"left_out", comparison.left_out},
                            {"summary",
                             {{"predicted_uses", uses(comparison)},
@@ -141,6 +142,8 @@ void print_json(const Comparison& comparison) {
 
 int compare(const CompareArguments& arguments) {
   const auto comparison = compare_results(arguments.simulated, arguments.real);
+  for (const auto& what : comparison.differences)
+    fmt::print(stderr, "cohort: not the same work: {}\n", what);
   for (const auto& row : comparison.left_out) fmt::print(stderr, "cohort: left out: {}\n", row);
   arguments.json ? print_json(comparison) : print_text(comparison);
   return kDone;

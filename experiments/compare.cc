@@ -77,6 +77,9 @@ bool of_whole_run(const Row& row) { return row.columns.value("whole_run_window",
 
 // Why two good rows cannot be compared; empty when they can.
 std::string mismatch(const Row& simulated, const Row& real) {
+  if (number(simulated, "workers") != number(real, "workers"))
+    return fmt::format("has {} workers simulated, {} measured", number(simulated, "workers"),
+                       number(real, "workers"));
   if (of_whole_run(simulated) == of_whole_run(real)) return "";
   return fmt::format(
       "the {} throughput is of the whole run, its window is empty, and the other's "
@@ -93,14 +96,39 @@ std::vector<std::string> flaws_of(const Row& simulated, const Row& real) {
   return flaws;
 }
 
-// Whether the simulations of a directory had the group generator host all policies.
-bool hosted_all(const std::filesystem::path& simulated) {
-  const auto file = simulated / "manifest.json";
-  if (!std::filesystem::exists(file)) return false;
-  const auto manifest = Json::parse(read_text(file), nullptr, false);
+// Null: there is none.
+Json manifest_of(const std::filesystem::path& directory) {
+  const auto file = directory / "manifest.json";
+  if (!std::filesystem::exists(file)) return {};
+  auto manifest = Json::parse(read_text(file), nullptr, false);
   if (manifest.is_discarded()) throw InputError(file.string(), "is no JSON");
+  return manifest;
+}
+
+// Whether the simulations had the group generator host all policies.
+bool hosted_all(const Json& simulated) {
   const auto hosted = "/resolved/cluster/coordination_hosted"_json_pointer;
-  return manifest.contains(hosted) && manifest[hosted] == true;
+  return simulated.contains(hosted) && simulated[hosted] == true;
+}
+
+// What was swept stands in the rows.
+std::vector<std::string> differences_of(const Json& simulated, const Json& real, const Json& cell) {
+  constexpr std::array kWork{"/workload/compute", "/workload/payload", "/workload/training",
+                             "/stragglers"};
+  constexpr std::array kResolved{"/resolved/workload/compute_ns",
+                                 "/resolved/workload/payload_bytes", "/resolved/training",
+                                 "/resolved/stragglers"};
+  std::vector<std::string> differences;
+  for (std::size_t i = 0; i < kWork.size(); ++i) {
+    const Json::json_pointer place(kResolved[i]);
+    if (!simulated.contains(place) || !real.contains(place) || simulated[place] == real[place])
+      continue;
+    const auto swept = [&](const auto& setting) { return setting.key().starts_with(kWork[i]); };
+    if (std::ranges::any_of(cell.items(), swept)) continue;
+    differences.push_back(fmt::format("{}: {} simulated, {} measured", kWork[i],
+                                      shown(simulated[place]), shown(real[place])));
+  }
+  return differences;
 }
 
 // Per worker-step.
@@ -236,7 +264,8 @@ Comparison compare_results(const std::filesystem::path& simulated,
   Comparison comparison;
   std::map<std::string, std::size_t> place;  // of each group
   std::vector<Gathered> gathered;
-  comparison.hosted = hosted_all(simulated);
+  const auto manifest = manifest_of(simulated);
+  comparison.hosted = hosted_all(manifest);
   for (const auto& row : read_rows(real, "measured_seconds")) {
     const auto prediction = predictions.find(row.key);
     if (prediction == predictions.end()) {
@@ -260,6 +289,8 @@ Comparison compare_results(const std::filesystem::path& simulated,
         "no row can be compared with one of " + simulated.string() +
             (comparison.left_out.empty() ? std::string() : "; such as " + comparison.left_out[0]));
   for (auto& group : gathered) comparison.policies.push_back(group.finish());
+  comparison.differences =
+      differences_of(manifest, manifest_of(real), comparison.policies.front().cell);
   summarise(comparison);
   return comparison;
 }

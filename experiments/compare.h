@@ -11,6 +11,9 @@
 // (Student's t). A pair of policies of one cell is ranked right when the prediction orders them as
 // the measurement does; judged are pairs whose measured intervals do not overlap.
 //
+// A row's partner has the same settings of the sweep, label, seed and number of workers. What else
+// the specs say of the work, their manifests tell; clusters may be two descriptions of one machine.
+//
 // Where both rows have a time to the target loss, those are compared too, as simulated.
 #pragma once
 
@@ -60,6 +63,8 @@ struct ComparedPolicy {
 struct Comparison {
   bool hosted = false;                   // the simulation had the group generator host all policies
   std::vector<ComparedPolicy> policies;  // in the order of the measured rows; at least one
+  // In which the two specs ask for other work, so that one says little of the other: a line each.
+  std::vector<std::string> differences;
   // Rows without a partner, a result, or a window where the partner has one: which and why.
   std::vector<std::string> left_out;
   double median_error = 0;  // of the absolute values

@@ -194,5 +194,39 @@ TEST_CASE("compare: a throughput of the whole run is not compared with one of a 
         0);
 }
 
+TEST_CASE("compare: rows of other numbers of workers are left out") {
+  auto other = row("a", 1, 40, 1, 0, "simulated");
+  other.replace(other.find("\"workers\":4"), 11, "\"workers\":8");
+  const Directories directories(
+      other + row("b", 1, 40, 1, 0, "simulated"),
+      row("a", 1, 40, 1, 0, "measured") + row("b", 1, 40, 1, 0, "measured"));
+  const auto comparison = directories.compare();
+  CHECK(comparison.policies.size() == 1);
+  CHECK(comparison.left_out ==
+        std::vector<std::string>{"\"a\" seed 1: has 8 workers simulated, 4 measured"});
+}
+
+TEST_CASE("compare: specs of other work are named, unless it was swept") {
+  const auto manifest = [](int compute) {
+    return fmt::format(R"({{"resolved":{{"stragglers":[],"workload":{{"compute_ns":{},)"
+                       R"("payload_bytes":40}}}}}})",
+                       compute);
+  };
+  for (const bool swept : {false, true}) {
+    const char* cell = swept ? R"("/workload/compute":"1ms",)" : "";
+    const Directories directories(row("a", 1, 40, 1, 0, "simulated", cell),
+                                  row("a", 1, 40, 1, 0, "measured", cell));
+    directories.simulated.write("manifest.json", manifest(9));
+    CHECK(directories.compare().differences.empty());  // the other has none
+    directories.real.write("manifest.json", manifest(2));
+    const auto differences = directories.compare().differences;
+    CHECK(differences ==
+          (swept ? std::vector<std::string>{}
+                 : std::vector<std::string>{"/workload/compute: 9 simulated, 2 measured"}));
+    directories.real.write("manifest.json", manifest(9));
+    CHECK(directories.compare().differences.empty());
+  }
+}
+
 }  // namespace
 }  // namespace cohort
