@@ -5,11 +5,12 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
-#include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "cli/calibrate.h"
@@ -36,6 +37,18 @@ const CLI::Validator kNamed(
       return name.empty() ? std::string("is empty; allowed: the name of a file or directory") : "";
     },
     "");
+
+// An option whose values are names, each of which stands for the enumerator of its place.
+template <typename Enumerator>
+void add_choice(CLI::App& command, const char* option, std::optional<Enumerator>& value,
+                std::vector<std::string_view> names, const char* what) {
+  const auto read = [option, &value, names = std::move(names)](const std::string& found) {
+    const auto at = std::ranges::find(names, found);
+    if (at == names.end()) throw InputError(option, unknown_name("value", found, names));
+    value = static_cast<Enumerator>(at - names.begin());
+  };
+  command.add_option_function<std::string>(option, read, what);
+}
 
 // Each add_COMMAND declares a command that sets `exit_code` when it ran.
 
@@ -86,22 +99,16 @@ void add_run(CLI::App& app, int& exit_code) {
       "run", "every cell of a spec for real, under mpirun or on ranks of this machine; resumable");
   auto arguments = std::make_shared<RunArguments>();
   add_spec_and_sets(*command, arguments->spec);
-  command
-      ->add_option("--backend", arguments->backend,
-                   "mpi (CPUs) or nccl (GPUs); default: the spec's")
-      ->transform(CLI::CheckedTransformer(std::map<std::string, BackendKind>{
-          {"mpi", BackendKind::Mpi}, {"nccl", BackendKind::Nccl}}));
+  add_choice(*command, "--backend", arguments->backend, {"mpi", "nccl"},
+             "mpi (CPUs) or nccl (GPUs); default: the spec's");
   command->add_option("--ranks", arguments->ranks, "start so many ranks on this machine")
       ->check(CLI::Range(1U, 4096U));
   command->add_option("--out", arguments->out, "directory of results: new, or to resume")
       ->check(kNamed);
   command->add_flag("--json", arguments->json, "print {\"runs\": [...]} instead of a table");
   command->add_flag("--verify", arguments->verify, "compare every mean with the exact one");
-  command
-      ->add_option("--on-loss", arguments->on_loss,
-                   "of a rank: fail or continue; default: the spec's")
-      ->transform(CLI::CheckedTransformer(
-          std::map<std::string, OnLoss>{{"fail", OnLoss::Fail}, {"continue", OnLoss::Continue}}));
+  add_choice(*command, "--on-loss", arguments->on_loss, {"fail", "continue"},
+             "of a rank: fail or continue; default: the spec's");
   command->add_flag("--share-gpus", arguments->share_gpus, "several ranks on one GPU, as a test");
   command->add_flag("--timeline", arguments->timeline,
                     "write timelines (Chrome/Perfetto) to --out");

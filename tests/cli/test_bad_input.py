@@ -131,6 +131,8 @@ def test_wrong_arguments_end_with_2(cohort):
     (["sweep", "x.json", "--out", ""], ["--out", "empty"]),
     (["simulate", "x.json", "--out", ""], ["--out", "empty"]),
     (["policies", "--workers", "3"], ["--workers", "--mixing"]),
+    (["run", "x.json", "--backend", "gloo"], ["--backend", "\"gloo\"", "allowed: mpi, nccl"]),
+    (["run", "x.json", "--on-loss", "fial"], ["--on-loss", "nearest: \"fail\"", "allowed: fail, continue"]),
 ])
 def test_wrong_arguments_are_refused_with_what_is_allowed(cohort, arguments, words):
     refused(cohort, cohort.run(*arguments), *words)
