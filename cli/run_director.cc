@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <thread>
 
 #include "cli/exit_codes.h"
@@ -9,6 +10,7 @@
 #include "cli/listen_address.h"
 #include "cli/row_table.h"
 #include "policies/errors.h"
+#include "runtime/endpoint.h"
 #include "runtime/gpu_sharing.h"
 
 namespace cohort {
@@ -18,6 +20,25 @@ void say(const std::string& line) { fmt::print(stderr, "cohort: {}\n", line); }
 
 std::chrono::milliseconds up_to_milliseconds(Time time) {
   return std::chrono::ceil<std::chrono::milliseconds>(time);
+}
+
+// Before anything is written: where the group generator shall listen is known on this host alone.
+std::shared_ptr<const Experiment> with_address(std::shared_ptr<const Experiment> experiment) {
+  const auto& listen = experiment->base().run.listen;
+  try {
+    if (!listen.empty()) static_cast<void>(endpoint_of(listen));
+  } catch (const InputError& error) {
+    throw InputError(experiment->file().string() + ": /run/listen", error.complaint());
+  }
+  return experiment;
+}
+
+// Why the job was broken off, unless a sentence on a lost rank has said it.
+std::string unsaid(const RealRunReport& report) {
+  const auto says_it = [&](const std::string& sentence) {
+    return sentence.find(report.broken) != std::string::npos;
+  };
+  return std::ranges::any_of(report.lost, says_it) ? "" : report.broken;
 }
 
 // On a thread of its own, as long as what is returned lives.
@@ -36,7 +57,7 @@ RunDirector::RunDirector(const RunArguments& arguments,
                          std::shared_ptr<const Experiment> experiment,
                          std::vector<std::string> hosts)
     : arguments_(arguments),
-      experiment_(std::move(experiment)),
+      experiment_(with_address(std::move(experiment))),
       hosts_(std::move(hosts)),
       backend_(arguments.backend.value_or(experiment_->base().run.backend)),
       run_(*experiment_, options()) {}
@@ -71,6 +92,7 @@ int RunDirector::direct() {
   try {
     const auto report = run_rows();
     // First what was unfinished: once a rank is dead, a launcher may end this process at any time.
+    if (const auto why = unsaid(report); !why.empty()) say(why);
     if (report.finished < report.rows) say(unfinished(report));
     end_job(!report.broken.empty() ? report.broken
             : report.stopped       ? kJobInterrupted

@@ -90,7 +90,8 @@ void ServedRun::begin() {
     for (std::uint32_t member = 0; member < seats_.size(); ++member)
       if (seats_[member].told && !seats_[member].prepared)
         who += (who.empty() ? "" : ", ") + name(member);
-    fail("not prepared in time: " + who);
+    fail("not prepared within " + std::to_string(options_.start_limit.count()) +
+         " ms (run.start_limit): " + who);
   });
   prepare(0, {});
 }
@@ -186,9 +187,10 @@ void ServedRun::lose(std::uint32_t rank, const std::string& why) {
   } else if (phase_ == Phase::Evaluating) {
     fail_for_loss(name(member) + " was lost while the learning curve was evaluated: " + why);
   } else {
-    // After a loss, those that are stuck because of it add nothing.
+    // After a loss, those that are stuck because of it add nothing. Why the run ended comes first.
+    const auto ended = record().failure.empty() ? "" : record().failure + "; ";
     if (record().lost.empty())
-      record().lost.push_back(name(member) + " was lost when the run had ended: " + why);
+      record().lost.push_back(ended + name(member) + " was lost when the run had ended: " + why);
     finish_when_all_left();
   }
 }

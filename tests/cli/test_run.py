@@ -172,6 +172,7 @@ def test_without_ranks_both_ways_to_start_are_shown(cohort):
     ({"workload": {"compute": 5, "payload": "40kB"}}, "/workload/compute"),
     ({"policies": [{"kind": "all-reduce", "overlap": True}]}, "/policies/0"),
     ({"run": {"backend": "gloo"}}, "/run/backend"),
+    ({"run": {"listen": "nowhere"}}, "/run/listen"),
 ])
 def test_a_spec_that_cannot_be_run_is_refused_by_one_message(cohort, change, word):
     result = mpirun(cohort, 3, "run", cohort.spec(real_spec(**change)), "--out", "out")

@@ -48,6 +48,7 @@ void FakeRank::receive(const Message& message) {
 
 void FakeRank::answer(const message::Prepare& prepare) {
   if (prepare.member == 0) send(message::Rendezvous{kAllMembers, {1, 2, 3}});
+  if (slow_) return;
   send(message::Prepared{prepare.run});
 }
 

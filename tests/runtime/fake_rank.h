@@ -41,6 +41,8 @@ class FakeRank {
   void close() { link_->close(); }
   // Answers no start any more, nor the end of a run.
   void get_stuck() { stuck_ = true; }
+  // Answers nothing any more, from the next run on.
+  void get_slow() { slow_ = stuck_ = true; }
 
   Note closed;       // why the other side did
   Note run_failure;  // of the latest RunEnd
@@ -55,6 +57,7 @@ class FakeRank {
   void answer(const message::JobEnd& end);
 
   std::atomic<bool> stuck_ = false;
+  std::atomic<bool> slow_ = false;
   std::mutex mutex_;  // until link_ is there
   std::unique_ptr<ControlLink> link_;
   std::thread closer_;

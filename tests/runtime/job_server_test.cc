@@ -304,6 +304,19 @@ TEST_CASE("job server: a rank that does not answer the end of a run is lost") {
         std::string::npos);
 }
 
+TEST_CASE(
+    "job server: that ranks were not prepared in time is said, also when they are lost then") {
+  JobServer server({.ranks = 2, .start_limit = 2s});
+  std::deque<FakeRank> ranks;
+  for (std::uint32_t rank = 0; rank < 2; ++rank) ranks.emplace_back(server, rank);
+  (void)server.await_ranks();
+  ranks[1].get_slow();
+  const auto record = server.run(setup_of("all-reduce", 2, 3), {0, 1}, nullptr);
+  CHECK(record.failure.starts_with("not prepared within 2000 ms (run.start_limit): worker 1, "));
+  REQUIRE(record.lost.size() == 1);
+  CHECK(record.lost[0].starts_with(record.failure + "; worker 1, rank 1"));
+}
+
 TEST_CASE("job server: a run of so many seconds ends well") {
   Job job(3);
   auto setup = endless();
