@@ -1,5 +1,7 @@
 #include "runtime/rank_roster.h"
 
+#include <fcntl.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -19,7 +21,10 @@ constexpr std::chrono::milliseconds kPause{100};
 tcp::acceptor listen(boost::asio::io_context& io, const std::string& where) {
   const auto endpoint = endpoint_of(where);
   try {
-    return {io, endpoint};
+    tcp::acceptor acceptor(io, endpoint);
+    // Not for the ranks that this process may start: the port would outlive it in them.
+    ::fcntl(acceptor.native_handle(), F_SETFD, FD_CLOEXEC);
+    return acceptor;
   } catch (const boost::system::system_error& error) {
     throw EnvironmentError("cannot listen at " + text_of(endpoint) + ": " + error.code().message());
   }

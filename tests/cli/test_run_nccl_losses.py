@@ -101,6 +101,17 @@ def test_a_rank_that_dies_inside_a_collective_ends_the_run_and_is_named(cohort):
     assert done.returncode == 3 and re.search(group("worker 2"), done.stderr), done.stderr
 
 
+def test_ranks_do_not_hold_the_port_of_the_group_generator(cohort):
+    job = Job(cohort, "all-reduce")
+    job.wait_for_second_row()
+    listening = {line.split()[9] for line in Path("/proc/net/tcp").read_text().splitlines()[1:] if line.split()[3] == "0A"}
+    for rank in ranks_of(job.folder).values():
+        held = {os.readlink(file).removeprefix("socket:[").rstrip("]") for file in Path(f"/proc/{rank}/fd").iterdir()}
+        assert not held & listening
+    job.process.kill()
+    job.process.communicate(timeout=LIMIT)
+
+
 def test_ranks_end_with_the_group_generator(cohort):
     job = Job(cohort, "all-reduce")
     job.wait_for_second_row()
@@ -128,6 +139,13 @@ def test_told_to_go_on_it_finishes_without_the_dead(cohort):
     done = run(cohort, spec, 4, "--on-loss", "continue", COHORT_STAND_IN_FAIL="2:ncclAllReduce:3:die")
     assert "rank 2" in done.stderr
     assert done.returncode == 0, done.stderr
+
+
+def test_told_to_go_on_it_says_why_it_cannot_after_a_loss_inside_an_exchange(cohort):
+    done = run(cohort, real_spec(policies=["ad-psgd"], stop={"steps_per_worker": 200}), 4, "--on-loss", "continue",
+               COHORT_STAND_IN_FAIL="1:ncclGroupEnd:3:die")
+    assert done.returncode == 3 and re.search(group("worker 1"), done.stderr), done.stderr
+    assert "failed although no member was lost" in done.stderr and "was aborted after an earlier failure" in done.stderr
 
 
 def test_a_rank_that_comes_late_is_waited_for(cohort):
