@@ -97,10 +97,13 @@ def test_a_worker_killed_while_it_computes_is_named(cohort):
 
 def test_a_worker_killed_inside_a_large_mean_is_named_with_its_group(cohort):
     job = Job(cohort, losing_spec("all-reduce", workload={"compute": "1ms", "payload": "24MB"}, stragglers=[]))
+    job.wait_for_second_row()
+    events = job.folder / "out" / "events"
+    wait_for(lambda: any(file.stat().st_size > 4000 for file in events.iterdir()))  # into its means, which take nearly all its time
     job.signal(2)
     message = job.end()
     assert job.process.returncode in (3, 128 + signal.SIGKILL)
-    assert "rank 2" in message and "worker 2" in message
+    assert "rank 2" in message and re.search(group("worker 2"), message), message
 
 
 @pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="two ranks share one processor: none waits inside MPI_Allreduce")

@@ -30,9 +30,8 @@ int run(int count, char** arguments) {
   doctest::Context context;
   MpiJob own;
   job = &own;
-  if (own.rank() == 0) {
-    context.applyCommandLine(count, arguments);
-  } else {
+  context.applyCommandLine(count, arguments);  // all ranks run the same cases
+  if (own.rank() != 0) {
     context.setOption("no-path-filenames", true);
     context.setOption("minimal", true);
     context.setOption("no-colors", true);
