@@ -54,6 +54,11 @@ class Job:
         wait_for(lambda: self.rows() == 1 and len(list(events.iterdir())) == 2)
         time.sleep(0.5)  # into its steps
 
+    def wait_for_steps(self):
+        """Of the second row: large parameters take a while to be drawn."""
+        self.wait_for_second_row()
+        wait_for(lambda: any(file.stat().st_size > 4000 for file in (self.folder / "out" / "events").iterdir()))
+
     def signal(self, rank, number=signal.SIGKILL):
         self.wait_for_second_row()
         os.kill(processes(self.folder, rank)[0], number)
@@ -97,9 +102,7 @@ def test_a_worker_killed_while_it_computes_is_named(cohort):
 
 def test_a_worker_killed_inside_a_large_mean_is_named_with_its_group(cohort):
     job = Job(cohort, losing_spec("all-reduce", workload={"compute": "1ms", "payload": "24MB"}, stragglers=[]))
-    job.wait_for_second_row()
-    events = job.folder / "out" / "events"
-    wait_for(lambda: any(file.stat().st_size > 4000 for file in events.iterdir()))  # into its means, which take nearly all its time
+    job.wait_for_steps()
     job.signal(2)
     message = job.end()
     assert job.process.returncode in (3, 128 + signal.SIGKILL)
@@ -111,6 +114,7 @@ def test_a_worker_killed_while_the_other_waits_inside_mpi_allreduce_is_named(coh
     spec = losing_spec("all-reduce", workload={"compute": "1us", "payload": "100MB"}, stragglers=[])
     spec["cluster"]["nodes"] = 2
     job = Job(cohort, spec, workers=2)
+    job.wait_for_steps()
     job.signal(1)
     message = job.end()
     assert job.process.returncode in (3, 128 + signal.SIGKILL)
