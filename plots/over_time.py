@@ -66,7 +66,7 @@ def draw_panels(results, panels, all_axes, quantity):
         shown, whole = shown | set(here), whole and uncut
         axes.set_xlabel(f"{results.clock} time (s)")
         if title:
-            axes.set_title(title, fontsize=8)
+            style.title_panel(axes, title)
     return [label for label in results.labels if label not in shown], whole
 
 

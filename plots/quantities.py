@@ -19,6 +19,7 @@ for _prefix, _factor in {"": 1, "k": 1e3, "M": 1e6, "G": 1e9, "Ki": 2**10, "Mi":
     UNITS[_prefix + "B/s"] = ("bandwidth", _factor)
 
 MOST_CELLS = 3
+MODEL = "/workload/model"
 
 TITLES = {
     "probability": "probability that a step is slowed",
@@ -119,15 +120,22 @@ def name_of(value):
     return value if isinstance(value, str) else json.dumps(value)
 
 
+def follows(results, pointer, other):
+    """Whether the value at `other` says which one is at `pointer`."""
+    rows = results.rows
+    return rows[pointer].map(str).groupby(rows[other].map(str)).nunique().max() == 1
+
+
 def independent(results):
-    """The swept pointers less those that only follow another one (lists that vary together)."""
+    """The swept pointers less those that only follow another one (lists that vary together). A model stands for what varies with it:
+    its name says more than one of its numbers."""
     chosen = []
     for pointer in results.swept:
-        values = results.rows[pointer].map(str)
-        follows = any(values.groupby(results.rows[other].map(str)).nunique().max() == 1 for other in chosen)
-        if not follows:
+        if not any(follows(results, pointer, other) for other in chosen):
             chosen.append(pointer)
-    return chosen
+    if MODEL not in results.swept:
+        return chosen
+    return [MODEL if follows(results, pointer, MODEL) and follows(results, MODEL, pointer) else pointer for pointer in chosen]
 
 
 def all_cells(results):

@@ -98,7 +98,7 @@ def draw(results):
         draw_panel(axes, here, axis, labels, looks, baseline)
         mark_axis(axes, axis)
         if value is not None:
-            axes.set_title(f"{title_of(panel, results.spec)}: {value}", fontsize=8)
+            style.title_panel(axes, f"{title_of(panel, results.spec)}: {value}")
     title_axes(all_axes[0], axis.title)
     all_axes[0][0].set_ylim(bottom=0)
     all_axes[0][0].set_ylabel(f"speedup over {baseline}\n(ratio of steps per second)")

@@ -91,7 +91,7 @@ def draw(results):
     for axes, (title, rows) in zip(all_axes[0], shown):
         drawn += draw_panel(axes, rows, labels, baseline)
         if title:
-            axes.set_title(title, fontsize=8)
+            style.title_panel(axes, title)
     for axes in all_axes[0]:
         mark_axes(axes, labels, ends_of(drawn))
         axes.set_xlabel(f"ratio to {baseline}")

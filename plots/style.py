@@ -48,6 +48,7 @@ LOOKS = list(KINDS.values()) + [
 ]
 
 PAPER_BOX = {"facecolor": "white", "edgecolor": "none", "pad": 1.0}  # behind words that lines would strike through
+TITLE_WIDTH = 36  # letters on one line above one of three panels
 ROOM_BELOW = 0.9  # inches, of a grid: for its legend and caption
 
 # The words for a straggler model's keys, in this order; of a kind's own where the kind stands before the key.
@@ -99,6 +100,11 @@ def grid(panels, across, width, height, **options):
     for extra in axes.flat[panels:]:
         extra.set_visible(False)
     return fig, list(axes.flat[:panels])
+
+
+def title_panel(axes, title):
+    """A title in lines that stay above its own panel."""
+    axes.set_title("\n".join(textwrap.fill(line, TITLE_WIDTH) for line in title.split("\n")), fontsize=8)
 
 
 def seeds_of(results):

@@ -32,7 +32,7 @@ def draw(results):
         axes.grid(axis="y", visible=False)
         axes.set_xlabel("share of worker time (%)")
         if title:
-            axes.set_title(title, fontsize=8)
+            style.title_panel(axes, title)
     all_axes[0][0].invert_yaxis()
     lines = style.legend_below(fig, all_axes[0][0], 4)
     seeds = "mean over seeds" if results.rows["seed"].nunique() > 1 else ""

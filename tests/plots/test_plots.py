@@ -20,6 +20,7 @@ import quantities  # noqa: E402
 import speedup_lines  # noqa: E402
 import style  # noqa: E402
 import synthetic  # noqa: E402
+import time_split  # noqa: E402
 import timeline  # noqa: E402
 import winner_map  # noqa: E402
 from results import read_results  # noqa: E402
@@ -242,6 +243,21 @@ def test_lists_that_vary_together_are_one_axis(tmp_path):
     results = read_results(folder)
     results.rows["/follows"] = results.rows["/stragglers/0/probability"].map(str) + "x"
     assert quantities.independent(results) == ["/stragglers/0/probability"]
+
+
+def test_a_model_stands_for_the_numbers_that_vary_with_it(tmp_path):
+    sweep = {"/workload/compute": ["10ms", "20ms"], "/stragglers/0/factor": [1, 5]}
+    results = read_results(synthetic.write(tmp_path / "r", sweep))
+    results.rows["/workload/model"] = results.rows["/workload/compute"].map({"10ms": "small", "20ms": "large"})
+    assert set(quantities.independent(results)) == {"/workload/model", "/stragglers/0/factor"}
+
+
+def test_titles_of_panels_do_not_overlap(tmp_path):
+    sweep = {"/cluster/overrides/0/nic_bandwidth": ["56Gbit/s", "14Gbit/s", "3.5Gbit/s"]}
+    fig = time_split.draw(read_results(synthetic.write(tmp_path / "r", sweep)))
+    fig.canvas.draw()
+    boxes = [axes.title.get_window_extent() for axes in fig.axes]
+    assert len(boxes) == 3 and all(left.x1 < right.x0 for left, right in zip(boxes, boxes[1:]))
 
 
 def test_the_winner_map_reads_the_ratio_from_the_calm_cells_of_all_reduce(tmp_path):
