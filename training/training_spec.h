@@ -89,7 +89,8 @@ struct TrainingSpec {
 // Throws InputError, its place a JSON pointer below workload.training, on a value out of range:
 // counts of 0 or beyond reason, a condition number below 1, a negative variance or decay of
 // weights, a rate, decay or alpha that is not positive, a momentum outside [0, 1), an even kernel,
-// milestones that do not ascend. Files are checked when they are read.
+// milestones that do not ascend, a synthetic set larger than the machine's memory. Files are
+// checked when they are read.
 void check_training(const TrainingSpec& spec);
 
 }  // namespace cohort
