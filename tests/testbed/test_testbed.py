@@ -213,7 +213,8 @@ def test_orphans_inside_are_reaped(cluster):
 
 @SIGNALS
 def test_an_up_that_is_ended_half_way_leaves_nothing(cluster, number):
-    process = cluster.start("up", "--nodes", 60, "--slots", 1, "--rate", "200mbit")
+    process = cluster.start("up", "--nodes", 60, "--slots", 1, "--rate", "200mbit",
+                            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))  # the tests may run with it ignored
     until(lambda: cluster.processes(), "the keeper")
     process.send_signal(number)
     process.communicate(timeout=60)
