@@ -95,44 +95,37 @@ TEST_CASE("products: single precision differs from double by rounding alone") {
 // Largest error of the three products in single precision, in roundings of the sum of absolute
 // terms.
 double roundings(const Products<float>& products, ProductShape shape, Into into) {
-  const Operand a{shape.rows, drawn(shape.rows * shape.inner, 1)};
-  const Operand b{shape.inner, drawn(shape.inner * shape.columns, 2)};
-  const auto start = drawn(shape.rows * shape.columns, 3);
-  const auto transposed = [](const Operand& m) {
-    const auto columns = static_cast<long>(m.numbers.size()) / m.rows;
-    Operand turned{columns, std::vector<double>(m.numbers.size())};
-    for (long i = 0; i < m.rows; ++i)
-      for (long j = 0; j < columns; ++j)
-        turned.numbers[static_cast<std::size_t>(i * columns + j)] = m.at(i, j);
-    return turned;
+  const auto singles = [](long count, std::uint32_t number) {
+    const auto all = drawn(count, number);
+    return std::vector<float>(all.begin(), all.end());
   };
-  const auto single = [](const Operand& m) {
-    return std::vector<float>(m.numbers.begin(), m.numbers.end());
+  const auto a = singles(shape.rows * shape.inner, 1), b = singles(shape.inner * shape.columns, 2);
+  const auto start = singles(shape.rows * shape.columns, 3);
+  const auto at = [](const std::vector<float>& numbers, long place) {
+    return double{numbers[static_cast<std::size_t>(place)]};
   };
-  const auto left = single(a), right = single(b);
-  const auto left_turned = single(transposed(a)), right_turned = single(transposed(b));
-  const auto largest = [&](auto product, const auto& x, const auto& y) {
-    std::vector<float> c(start.begin(), start.end());
-    product(shape, x.data(), y.data(), c.data(), into);
+  const auto largest = [&](auto product, bool a_turned, bool b_turned) {
+    auto c = start;
+    product(shape, a.data(), b.data(), c.data(), into);
     double worst = 0;
     for (long i = 0; i < shape.rows; ++i)
       for (long j = 0; j < shape.columns; ++j) {
-        const auto at = static_cast<std::size_t>(j * shape.rows + i);
-        double sum = into == Into::Add ? static_cast<float>(start[at]) : 0;
+        const long place = j * shape.rows + i;
+        double sum = into == Into::Add ? at(start, place) : 0;
         double size = std::abs(sum);
         for (long k = 0; k < shape.inner; ++k) {
-          const double term =
-              double{static_cast<float>(a.at(i, k))} * static_cast<float>(b.at(k, j));
+          const double term = at(a, a_turned ? i * shape.inner + k : k * shape.rows + i) *
+                              at(b, b_turned ? k * shape.columns + j : j * shape.inner + k);
           sum += term;
           size += std::abs(term);
         }
-        worst = std::max(worst, std::abs(c[at] - sum) / (size * 0x1p-24));
+        worst = std::max(worst, std::abs(at(c, place) - sum) / (size * 0x1p-24));
       }
     return worst;
   };
-  return std::max({largest(products.plain, left, right),
-                   largest(products.left_transposed, left_turned, right),
-                   largest(products.right_transposed, left, right_turned)});
+  return std::max({largest(products.plain, false, false),
+                   largest(products.left_transposed, true, false),
+                   largest(products.right_transposed, false, true)});
 }
 
 TEST_CASE("products: single precision is exact to a few roundings, added to what was there too") {
