@@ -86,7 +86,7 @@ ComputeTrace dense_trace(std::vector<TraceEntry> entries, const std::string& fil
 }
 
 ComputeTrace read_compute_trace(const std::filesystem::path& file) {
-  CsvReader rows(file);
+  CsvReader rows(read_text_file(file));
   const auto& header = rows.header();
   if (header.size() < 3 || header[0] != "worker" || header[1] != "step" || header[2] != "seconds") {
     throw rows.complaint(

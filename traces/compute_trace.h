@@ -2,7 +2,7 @@
 //
 // File format: CSV with the header `worker,step,seconds`, workers and steps dense from 0, rows in
 // any order; a run's own traces carry further columns (`stretched_seconds`, ...), which a reader
-// ignores. Recordings with gaps or by other numbers are renumbered by traces/recorded_stages.h.
+// ignores. Recordings with gaps or by other numbers are renumbered by traces/recording.h.
 #pragma once
 
 #include <cstdint>

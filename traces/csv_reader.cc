@@ -4,9 +4,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
+#include <utility>
 
-#include "traces/text_file.h"
+#include "traces/number.h"
 #include "traces/units.h"
 
 namespace cohort {
@@ -14,19 +14,11 @@ namespace {
 
 constexpr double kMaxSeconds = 9223372036.0;
 
-template <typename Number>
-bool parses(std::string_view field, Number& number) {
-  const char* end = field.data() + field.size();
-  const auto [stop, error] = std::from_chars(field.data(), end, number);
-  return error == std::errc{} && stop == end;
-}
-
 }  // namespace
 
-CsvReader::CsvReader(const std::filesystem::path& file)
-    : file_(file.string()), text_(read_text(file)), rest_(text_) {
+CsvReader::CsvReader(TextFile file) : file_(std::move(file)), rest_(file_.text) {
   if (rest_.starts_with("\xef\xbb\xbf")) rest_.remove_prefix(3);
-  if (rest_.empty()) throw InputError(file_, "is empty; expected a header line and rows");
+  if (rest_.empty()) throw InputError(file_.name, "is empty; expected a header line and rows");
   split(take_line(rest_));
   header_ = fields_;
 }
@@ -58,25 +50,25 @@ bool CsvReader::next() {
 }
 
 std::uint64_t CsvReader::whole(std::size_t column) const {
-  std::uint64_t number = 0;
-  if (!parses(fields_[column], number)) {
+  const auto number = parse_number<std::uint64_t>(fields_[column]);
+  if (!number) {
     throw complaint(line_, fmt::format("found {} as {}; expected a whole number from 0",
                                        excerpt(fields_[column]), header_[column]));
   }
-  return number;
+  return *number;
 }
 
 Time CsvReader::seconds(std::size_t column) const {
-  double number = 0;
-  if (!parses(fields_[column], number) || !(number >= 0 && number < kMaxSeconds)) {
+  const auto number = parse_number<double>(fields_[column]);
+  if (!number || !(*number >= 0 && *number < kMaxSeconds)) {
     throw complaint(line_, fmt::format("found {} as {}; expected seconds, 0 or more, below {}",
                                        excerpt(fields_[column]), header_[column], kMaxSeconds));
   }
-  return from_seconds_up(number);
+  return from_seconds_up(*number);
 }
 
 InputError CsvReader::complaint(std::size_t line, std::string what) const {
-  return {fmt::format("{}:{}", file_, line), std::move(what)};
+  return file_.complaint(line, std::move(what));
 }
 
 void CsvReader::split(std::string_view row) {

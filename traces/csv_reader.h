@@ -1,23 +1,24 @@
 // A strict reader of comma-separated tables of numbers: a header line, then rows with as many
-// fields as the header; no quoting, no spaces. LF or CRLF. Every complaint is an InputError with
-// file and line.
+// fields as the header; no quoting, no spaces. LF or CRLF, and the last row may lack it; a number
+// whose point has no digit on both sides was cut off. Every complaint is an InputError with file
+// and line.
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "policies/errors.h"
 #include "policies/synchronisation.h"
+#include "traces/text_file.h"
 
 namespace cohort {
 
 class CsvReader {
  public:
   // Reads the header. Throws InputError on an empty file.
-  explicit CsvReader(const std::filesystem::path& file);
+  explicit CsvReader(TextFile file);
   CsvReader(const CsvReader&) = delete;  // fields are views into the text
   CsvReader& operator=(const CsvReader&) = delete;
 
@@ -39,8 +40,7 @@ class CsvReader {
  private:
   void split(std::string_view row);
 
-  std::string file_;
-  std::string text_;
+  TextFile file_;
   std::string_view rest_;
   std::vector<std::string_view> header_;
   std::vector<std::string_view> fields_;

@@ -1,22 +1,14 @@
 #include "traces/nccl_table.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
+
+#include "traces/number.h"
 
 namespace cohort {
 namespace {
 
 constexpr std::size_t kMostPrefixWords = 3;
-
-template <typename Number>
-std::optional<Number> parse_number(std::string_view word) {
-  Number number{};
-  const char* end = word.data() + word.size();
-  const auto [stop, error] = std::from_chars(word.data(), end, number);
-  if (error != std::errc{} || stop != end) return std::nullopt;
-  return number;
-}
 
 std::optional<double> positive(std::string_view word) {
   const auto number = parse_number<double>(word);
@@ -57,19 +49,6 @@ std::uint64_t wrong_elements(const Words& words, std::size_t type, const NcclCol
 }
 
 }  // namespace
-
-Words split_words(std::string_view line) {
-  Words words;
-  constexpr std::string_view kBlank = " \t";
-  for (;;) {
-    const std::size_t start = line.find_first_not_of(kBlank);
-    if (start == std::string_view::npos) return words;
-    line.remove_prefix(start);
-    const std::size_t end = std::min(line.find_first_of(kBlank), line.size());
-    words.push_back(line.substr(0, end));
-    line.remove_prefix(end);
-  }
-}
 
 std::optional<NcclRank> parse_rank(const Words& words) {
   const auto word = std::ranges::find(words, "Rank");

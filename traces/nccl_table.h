@@ -4,15 +4,11 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
-#include <vector>
 
 #include "traces/nccl_tests.h"
+#include "traces/text_file.h"
 
 namespace cohort {
-
-using Words = std::vector<std::string_view>;
-[[nodiscard]] Words split_words(std::string_view line);
 
 struct NcclRank {
   std::uint32_t rank = 0;

@@ -44,18 +44,24 @@ constexpr std::array<std::string_view, 4> kFailureWords = {
     "mpirun noticed that process", "MPI_ABORT was invoked", "Primary job  terminated",
     "Segmentation fault"};
 
+bool is_failure(std::string_view line) {
+  const std::size_t test = line.find("Test ");
+  const bool test_failure = test != std::string_view::npos && holds(line.substr(test), "failure");
+  return test_failure || (holds(line, "Out of bounds values") && holds(line, "FAILED")) ||
+         std::ranges::any_of(kFailureWords,
+                             [&](std::string_view words) { return holds(line, words); });
+}
+
 class Reader {
  public:
-  explicit Reader(const std::filesystem::path& file) { log_.file = file.string(); }
+  explicit Reader(const TextFile& file) : file_(file) { log_.file = file.name; }
 
   NcclLog read() {
-    const std::string text = read_text(log_.file);
-    if (text.empty()) throw InputError(log_.file, "is empty; expected an nccl-tests log");
-    std::string_view rest = text;
-    while (!rest.empty()) {
-      ++line_;
-      read_line(take_line(rest));
-    }
+    if (file_.text.empty()) throw InputError(log_.file, "is empty; expected an nccl-tests log");
+    each_line(file_.text, [this](std::string_view line, std::size_t number) {
+      line_ = number;
+      read_line(line);
+    });
     finish();
     return std::move(log_);
   }
@@ -65,7 +71,7 @@ class Reader {
     note_program(line);
     note_failure(line);
     const Words words = split_words(line);
-    if (line.find("Using devices") != std::string_view::npos) start_run();
+    if (holds(line, "Using devices")) start_run();
     if (const auto rank = parse_rank(words)) {
       add_rank(*rank);
     } else if (const auto columns = parse_columns(words)) {
@@ -77,8 +83,7 @@ class Reader {
 
   void start_run() {
     if (++runs_ > 1) {
-      throw InputError(fmt::format("{}:{}", log_.file, line_),
-                       "a second run starts here; expected one run in a file");
+      throw file_.complaint(line_, "a second run starts here; expected one run in a file");
     }
   }
 
@@ -92,23 +97,14 @@ class Reader {
   }
 
   void note_failure(std::string_view line) {
-    const std::size_t test = line.find("Test ");
-    const bool test_failure =
-        test != std::string_view::npos && line.find("failure", test) != std::string_view::npos;
-    const bool out_of_bounds = line.find("Out of bounds values") != std::string_view::npos;
-    ended_ = ended_ || out_of_bounds;
-    const bool failed = test_failure || (out_of_bounds && line.find("FAILED") != line.npos) ||
-                        std::ranges::any_of(kFailureWords, [&](std::string_view words) {
-                          return line.find(words) != std::string_view::npos;
-                        });
-    if (failed) log_.failures.push_back(fmt::format("line {}: {}", line_, excerpt(line)));
+    ended_ = ended_ || holds(line, "Out of bounds values");
+    if (is_failure(line)) log_.failures.push_back(fmt::format("line {}: {}", line_, excerpt(line)));
   }
 
   void add_rank(const NcclRank& rank) {
     if (const auto [at, added] = ranks_.try_emplace(rank.rank, rank); !added) {
-      throw InputError(
-          fmt::format("{}:{}", log_.file, line_),
-          fmt::format("rank {} is listed twice; expected one run in a file", rank.rank));
+      throw file_.complaint(
+          line_, fmt::format("rank {} is listed twice; expected one run in a file", rank.rank));
     }
     if (std::ranges::find(log_.hosts, rank.host) == log_.hosts.end()) {
       log_.hosts.push_back(rank.host);
@@ -215,6 +211,7 @@ class Reader {
     return !printed || std::abs(*printed - derived) <= 0.02 * derived + 0.0051;
   }
 
+  const TextFile& file_;
   NcclLog log_;
   std::size_t line_ = 0;
   std::size_t runs_ = 0;
@@ -276,6 +273,19 @@ std::optional<double> bus_factor(NcclCollective collective, std::uint32_t ranks)
   throw ContractError("unknown collective");
 }
 
-NcclLog read_nccl_log(const std::filesystem::path& file) { return Reader(file).read(); }
+bool is_nccl_log(std::string_view text) {
+  bool found = false;
+  each_line(text, [&found](std::string_view line, std::size_t) {
+    found = found || holds(line, "Using devices") || is_failure(line) ||
+            (holds(line, "nThread") && holds(line, "minBytes")) || parse_columns(split_words(line));
+  });
+  return found;
+}
+
+NcclLog read_nccl_log(const TextFile& file) { return Reader(file).read(); }
+
+NcclLog read_nccl_log(const std::filesystem::path& file) {
+  return read_nccl_log(read_text_file(file));
+}
 
 }  // namespace cohort

@@ -13,6 +13,8 @@
 #include <string_view>
 #include <vector>
 
+#include "traces/text_file.h"
+
 namespace cohort {
 
 enum class NcclCollective : std::uint8_t {
@@ -52,8 +54,12 @@ struct NcclLog {
   std::vector<std::string> warnings;
 };
 
+// Whether a text has anything that only these programs, or the end of a failed run of them, print.
+[[nodiscard]] bool is_nccl_log(std::string_view text);
+
 // Throws InputError when the file is missing, a directory, empty, no such log, or holds several
 // runs.
+[[nodiscard]] NcclLog read_nccl_log(const TextFile& file);
 [[nodiscard]] NcclLog read_nccl_log(const std::filesystem::path& file);
 
 }  // namespace cohort

@@ -78,7 +78,7 @@ double spread(const ComputeTrace& trace, std::uint32_t worker) {
 }  // namespace
 
 Recording read_recording(const std::filesystem::path& file) {
-  CsvReader rows(file);
+  CsvReader rows(read_text_file(file));
   const bool staged = has_stages(rows);
   const std::vector<Row> read = read_rows(rows, staged);
   Renumbering steps;

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 #include <vector>
 
 #include "policies/errors.h"
@@ -63,6 +64,14 @@ std::string read_text(const std::filesystem::path& file, std::size_t most_bytes)
   return text;
 }
 
+InputError TextFile::complaint(std::size_t line, std::string what) const {
+  return {fmt::format("{}:{}", name, line), std::move(what)};
+}
+
+TextFile read_text_file(const std::filesystem::path& file) {
+  return {file.string(), read_text(file)};
+}
+
 class LineReader::Source : public OpenFile {
  public:
   using OpenFile::OpenFile;
@@ -103,6 +112,19 @@ std::string_view take_line(std::string_view& text) {
   text.remove_prefix(std::min(end + 1, text.size()));
   if (line.ends_with('\r')) line.remove_suffix(1);
   return line;
+}
+
+Words split_words(std::string_view line) {
+  Words words;
+  constexpr std::string_view kBlank = " \t";
+  for (;;) {
+    const std::size_t start = line.find_first_not_of(kBlank);
+    if (start == std::string_view::npos) return words;
+    line.remove_prefix(start);
+    const std::size_t end = std::min(line.find_first_of(kBlank), line.size());
+    words.push_back(line.substr(0, end));
+    line.remove_prefix(end);
+  }
 }
 
 std::string excerpt(std::string_view text) {

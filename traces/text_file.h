@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "policies/errors.h"
+
 namespace cohort {
 
 inline constexpr std::size_t kLargestTextBytes = std::size_t{1} << 30;
@@ -18,8 +20,32 @@ inline constexpr std::size_t kLargestTextBytes = std::size_t{1} << 30;
 [[nodiscard]] std::string read_text(const std::filesystem::path& file,
                                     std::size_t most_bytes = kLargestTextBytes);
 
+// A file read whole, with the name that messages give it.
+struct TextFile {
+  std::string name;
+  std::string text;
+
+  [[nodiscard]] InputError complaint(std::size_t line, std::string what) const;  // lines from 1
+};
+// Throws as read_text() does.
+[[nodiscard]] TextFile read_text_file(const std::filesystem::path& file);
+
 // Takes the first line off `text`, without its line end (LF or CRLF).
 [[nodiscard]] std::string_view take_line(std::string_view& text);
+
+// Calls `read(line, number)` for every line of `text`; numbers count from 1.
+template <typename Read>
+void each_line(std::string_view text, Read read) {
+  for (std::size_t number = 1; !text.empty(); ++number) read(take_line(text), number);
+}
+
+[[nodiscard]] inline bool holds(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
+
+// What stands between blanks and tabs; views into `line`.
+using Words = std::vector<std::string_view>;
+[[nodiscard]] Words split_words(std::string_view line);
 
 // The lines of a file that need not fit into memory, one after the other.
 class LineReader {

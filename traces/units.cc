@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "policies/errors.h"
+#include "traces/number.h"
 
 namespace cohort {
 namespace {
@@ -105,6 +106,7 @@ Parsed parse(std::string_view text, std::string_view kind, std::span<const Unit>
   if (error == std::errc::invalid_argument) throw refuse("no number at its start");
   const std::string_view number = text.substr(0, static_cast<std::size_t>(end - text.data()));
   if (error != std::errc{}) throw refuse("the number is out of range");
+  if (!has_digits_around_point(number)) throw refuse("the point lacks digits on one side");
   if (!std::isfinite(value)) throw refuse("the number is not finite");
   if (std::signbit(value)) throw refuse("the number is negative");
   std::string_view name = text.substr(number.size());

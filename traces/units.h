@@ -3,9 +3,9 @@
 //   bytes       B kB MB GB (powers of ten), KiB MiB GiB (powers of two)
 //   bandwidth   bit/s kbit/s Mbit/s Gbit/s, or bytes with /s
 //   time        ns us ms s
-// A decimal number, spaces if wanted, a unit; case counts. A number without unit, a wrong unit, a
-// negative or non-finite value are refused (InputError with an empty `where`: what was found, what
-// is allowed, the nearest unit).
+// A decimal number (digits on both sides of a point), spaces if wanted, a unit; case counts. A
+// number without unit, a wrong unit, a negative or non-finite value are refused (InputError with an
+// empty `where`: what was found, what is allowed, the nearest unit).
 #pragma once
 
 #include <string>

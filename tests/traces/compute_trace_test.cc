@@ -73,6 +73,9 @@ TEST_CASE("compute trace: bad rows are refused with their line") {
         Case{"0,0,1e300\n", ":2:", "below"},
         Case{"0,0,fast\n", ":2:", "\"fast\""},
         Case{"0,0,0.1s\n", ":2:", "\"0.1s\""},
+        Case{"0,0,1\n0,1,0.", ":3:", "\"0.\""},
+        Case{"0,0,1\n0,1,2.e-3\n", ":3:", "\"2.e-3\""},
+        Case{"0,0,.5\n", ":2:", "\".5\""},
         Case{"-1,0,1\n", ":2:", "whole number from 0"},
         Case{"0.5,0,1\n", ":2:", "whole number from 0"},
         Case{"0,0,1\n0,1\n", ":3:", "2 fields; expected 3"},
@@ -86,6 +89,10 @@ TEST_CASE("compute trace: bad rows are refused with their line") {
     CHECK(said.starts_with(c.begins));
     CHECK(said.find(c.says) != std::string::npos);
   }
+}
+
+TEST_CASE("compute trace: the last row may lack its line end") {
+  CHECK(read("worker,step,seconds\n0,0,1\n0,1,0.5").at(0, 1) == Time{500'000'000});
 }
 
 TEST_CASE("compute trace: a wrong header is refused on line 1") {
