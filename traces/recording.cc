@@ -5,37 +5,16 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <utility>
 
+#include "policies/errors.h"
 #include "traces/csv_reader.h"
+#include "traces/profiler_ranks.h"
+#include "traces/renumbering.h"
+#include "traces/text_file.h"
 
 namespace cohort {
 namespace {
-
-// The distinct numbers of a column; the place of a number is its new number.
-class Renumbering {
- public:
-  void add(std::uint64_t number) {
-    if (numbers_.empty() || numbers_.back() != number) numbers_.push_back(number);
-  }
-  void close() {
-    std::ranges::sort(numbers_);
-    numbers_.erase(std::ranges::unique(numbers_).begin(), numbers_.end());
-  }
-  [[nodiscard]] std::uint64_t operator()(std::uint64_t number) const {
-    return static_cast<std::uint64_t>(std::ranges::lower_bound(numbers_, number) -
-                                      numbers_.begin());
-  }
-  [[nodiscard]] std::size_t size() const { return numbers_.size(); }
-  // Empty when the numbers were dense from 0.
-  [[nodiscard]] std::optional<std::string> note(std::string_view what) const {
-    if (numbers_.empty() || numbers_.back() == numbers_.size() - 1) return std::nullopt;
-    return fmt::format("{}: {} numbers from {} to {} with gaps, renumbered 0 to {}", what,
-                       numbers_.size(), numbers_.front(), numbers_.back(), numbers_.size() - 1);
-  }
-
- private:
-  std::vector<std::uint64_t> numbers_;
-};
 
 struct Row {
   std::uint64_t step;
@@ -75,10 +54,9 @@ double spread(const ComputeTrace& trace, std::uint32_t worker) {
   return steps < 2 || mean == 0 ? 0 : std::sqrt(squares / (steps - 1)) / mean;
 }
 
-}  // namespace
-
-Recording read_recording(const std::filesystem::path& file) {
-  CsvReader rows(read_text_file(file));
+Recording read_table(TextFile file) {
+  const std::string name = file.name;
+  CsvReader rows(std::move(file));
   const bool staged = has_stages(rows);
   const std::vector<Row> read = read_rows(rows, staged);
   Renumbering steps;
@@ -96,9 +74,8 @@ Recording read_recording(const std::filesystem::path& file) {
     entries.push_back({replicas(row.replica) * stages.size() + stages(row.stage), steps(row.step),
                        row.time, row.line});
   }
-  Recording recording{dense_trace(std::move(entries), file.string()),
-                      static_cast<std::uint32_t>(stages.size()),
-                      {}};
+  Recording recording{
+      dense_trace(std::move(entries), name), static_cast<std::uint32_t>(stages.size()), {}};
   const auto note = [&recording](std::optional<std::string> text) {
     if (text) recording.notes.push_back(std::move(*text));
   };
@@ -112,6 +89,35 @@ Recording read_recording(const std::filesystem::path& file) {
                     replicas.size(), stages.size(), stages.size()));
   }
   return recording;
+}
+
+}  // namespace
+
+bool is_recording(std::string_view text) {
+  if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
+  const std::string_view header = take_line(text);
+  return header.starts_with("worker,step,") || header.starts_with("step,dp_rank,");
+}
+
+Recording read_recording(const std::vector<std::filesystem::path>& files) {
+  std::vector<ProfilerTrace> ranks;
+  for (const auto& path : files) {
+    TextFile file = read_text_file(path);
+    if (is_profiler_trace(file.text)) {
+      ranks.push_back(read_profiler_trace(file));
+    } else if (files.size() == 1) {
+      return read_table(std::move(file));
+    } else {
+      throw InputError(file.name,
+                       "is no profiler trace; allowed: several of these, one per rank, or one "
+                       "table of compute times");
+    }
+  }
+  return recording_of(std::move(ranks));
+}
+
+Recording read_recording(const std::filesystem::path& file) {
+  return read_recording(std::vector{file});
 }
 
 std::vector<WorkerSummary> summarise(const ComputeTrace& trace) {

@@ -1,16 +1,19 @@
 // Recordings of other tools brought into the form of a compute trace, and what they show.
 //
-// Two forms are read, told apart by their header:
+// Three forms are read, told apart by what stands in them:
 //   step,dp_rank,pp_rank,...,compute_s,...   the published straggler study: data-parallel replica
-//   and
-//                                            pipeline stage; worker = dp_rank * stages + pp_rank
+//                                            and pipeline stage; worker = dp_rank * stages +
+//                                            pp_rank
 //   worker,step,seconds,...                  as a compute trace, but with gaps in the numbers
-// Steps, replicas, stages and workers are renumbered densely in their order.
+//   {"traceEvents": ...}                     PyTorch's profiler, a file per rank
+//                                            (traces/profiler_trace.h)
+// Steps, replicas, stages, ranks and workers are renumbered densely in their order.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "traces/compute_trace.h"
@@ -20,11 +23,16 @@ namespace cohort {
 struct Recording {
   ComputeTrace trace;
   std::uint32_t stages = 1;        // of the pipeline; 1: no stages recorded
-  std::vector<std::string> notes;  // what was renumbered, for the user
+  std::vector<std::string> notes;  // what was renumbered or left out, for the user
 };
 
+// Whether a text begins with the header of one of the tables.
+[[nodiscard]] bool is_recording(std::string_view text);
+
 // Throws InputError with file and line, as read_compute_trace() does; gaps in the numbers are no
-// error, a worker without some step of the others is one.
+// error, a worker without some step of the others is one. `files`: one table, or profiler traces;
+// not empty (else ContractError).
+[[nodiscard]] Recording read_recording(const std::vector<std::filesystem::path>& files);
 [[nodiscard]] Recording read_recording(const std::filesystem::path& file);
 
 struct WorkerSummary {

@@ -9,10 +9,15 @@
 #include "policies/random.h"
 #include "tests/damaged.h"
 #include "tests/traces/files.h"
+#include "traces/file_kind.h"
+#include "traces/hostfile.h"
 #include "traces/link_fit.h"
 #include "traces/nccl_tests.h"
+#include "traces/profiler_ranks.h"
 #include "traces/recording.h"
+#include "traces/topology_matrix.h"
 #include "traces/trace_fit.h"
+#include "traces/training_log.h"
 #include "traces/units.h"
 
 namespace cohort {
@@ -67,6 +72,64 @@ TEST_CASE("damaged recordings are refused or stay whole tables") {
   });
   CHECK(count > 0);
   CHECK(count < kTries);
+}
+
+TEST_CASE("damaged training logs are read in part or refused") {
+  const std::string whole = text_of(test::sample("training_4_workers.log"));
+  const std::uint32_t count = accepted(whole, [](const std::filesystem::path& path) {
+    const TrainingLog log = read_training_log(read_text_file(path));
+    CHECK(from_seconds_up(median_batch_seconds(log)) > Time{0});
+    CHECK(batches_per_epoch(log) >= 0);
+    (void)batch_seconds_behind_first(log);
+  });
+  CHECK(count > 0);
+  CHECK(count < kTries);
+}
+
+TEST_CASE("damaged profiler traces are refused or keep their steps") {
+  for (const char* name : {"profiler_rank0.json", "profiler_rank2.json"}) {
+    const std::uint32_t count =
+        accepted(text_of(test::sample(name)), [](const std::filesystem::path& path) {
+          const ProfilerTrace trace = read_profiler_trace(read_text_file(path));
+          CHECK(recording_of({trace}).trace.steps() == trace.steps.size());
+        });
+    CHECK(count > 0);
+    CHECK(count < kTries);
+  }
+}
+
+TEST_CASE("damaged topologies are refused or stay symmetric") {
+  const std::string whole = text_of(test::sample("topology_2_gpus_2_nics.txt"));
+  const std::uint32_t count = accepted(whole, [](const std::filesystem::path& path) {
+    const TopologyMatrix matrix = read_topology_matrix(read_text_file(path));
+    for (std::size_t a = 0; a < matrix.devices.size(); ++a) {
+      for (std::size_t b = 0; b < matrix.devices.size(); ++b) {
+        CHECK(matrix.paths[a][b] == matrix.paths[b][a]);
+      }
+    }
+    CHECK(gpu_paths(matrix).size() <= 1);
+  });
+  CHECK(count > 0);
+  CHECK(count < kTries);
+}
+
+TEST_CASE("damaged hostfiles are refused or keep a host") {
+  const std::string whole = text_of(test::sample("hostfile_4_hosts.txt"));
+  const std::uint32_t count = accepted(whole, [](const std::filesystem::path& path) {
+    const Hostfile hosts = read_hostfile(read_text_file(path));
+    CHECK_FALSE(hosts.hosts.empty());
+  });
+  CHECK(count > 0);
+  CHECK(count < kTries);
+}
+
+TEST_CASE("damaged files of every kind are of a kind or refused") {
+  for (const auto& entry : std::filesystem::directory_iterator(test::sample(""))) {
+    const std::uint32_t count =
+        accepted(text_of(entry.path()),
+                 [](const std::filesystem::path& path) { (void)kind_of(read_text_file(path)); });
+    CHECK(count > 0);
+  }
 }
 
 TEST_CASE("damaged quantities are refused or stay quantities") {
