@@ -163,7 +163,9 @@ void add_trace(CLI::App& app, int& exit_code) {
   auto arguments = std::make_shared<TraceArguments>();
   const auto add = [&](const char* name, const char* what, int (*run)(const TraceArguments&)) {
     auto* verb = command->add_subcommand(name, what);
-    verb->add_option("file", arguments->file, "CSV: worker,step,seconds or a straggler study's")
+    verb->add_option("files", arguments->files,
+                     "CSV: worker,step,seconds or a straggler study's; or traces of PyTorch's "
+                     "profiler (JSON), one per rank")
         ->required();
     verb->callback([arguments, run, &exit_code] { exit_code = run(*arguments); });
     return verb;

@@ -98,7 +98,7 @@ Json stragglers_json(const TraceFit& fit) {
 }  // namespace
 
 int import_trace(const TraceArguments& arguments) {
-  const Recording recording = read_recording(arguments.file);
+  const Recording recording = read_recording(arguments.files);
   if (fs::is_directory(arguments.out)) {
     throw InputError("--out", arguments.out.string() + " is a directory; expected a file");
   }
@@ -112,7 +112,7 @@ int import_trace(const TraceArguments& arguments) {
 }
 
 int show_trace(const TraceArguments& arguments) {
-  const Recording recording = read_recording(arguments.file);
+  const Recording recording = read_recording(arguments.files);
   say(recording.notes);
   const auto workers = summarise(recording.trace);
   fmt::print("{} workers, {} steps, median step {}\n\n", workers.size(), recording.trace.steps(),
@@ -130,9 +130,9 @@ int show_trace(const TraceArguments& arguments) {
 }
 
 int fit_and_print(const TraceArguments& arguments) {
-  const Recording recording = read_recording(arguments.file);
+  const Recording recording = read_recording(arguments.files);
   const TraceFit fit = fit_trace(recording.trace);
-  if (fit.compute == Time{0}) throw InputError(arguments.file.string(), fit.notes.front());
+  if (fit.compute == Time{0}) throw InputError(arguments.files.front().string(), fit.notes.front());
   say(recording.notes);
   say(fit.notes);
   const std::string warning = stage_warning(recording, summarise(recording.trace));

@@ -2,12 +2,13 @@
 #pragma once
 
 #include <filesystem>
+#include <vector>
 
 namespace cohort {
 
 struct TraceArguments {
-  std::filesystem::path file;
-  std::filesystem::path out;  // of import
+  std::vector<std::filesystem::path> files;  // of one recording (traces/recording.h)
+  std::filesystem::path out;                 // of import
 };
 
 // Exit codes (cli/exit_codes.h).

@@ -5,8 +5,11 @@ import os
 import subprocess
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[2]
-SAMPLE = ROOT / "tests" / "traces" / "samples" / "slow_stage_3dp_x_2pp.csv"
+SAMPLES = ROOT / "tests" / "traces" / "samples"
+SAMPLE = SAMPLES / "slow_stage_3dp_x_2pp.csv"
 BINARY = os.environ.get("COHORT_BIN", str(ROOT / "build" / "cli" / "cohort"))
 
 
@@ -62,3 +65,36 @@ def test_fit_prints_parts_of_a_spec_and_leaves_out_what_four_steps_cannot_show()
     spec = json.loads(done.stdout)
     assert {model["kind"] for model in spec["stragglers"]} == {"fixed"}
     assert "too few" in done.stderr
+
+
+def test_import_joins_profiler_traces_one_per_rank(tmp_path):
+    out = tmp_path / "steps.csv"
+    done = trace("import", SAMPLES / "profiler_rank2.json", SAMPLES / "profiler_rank0.json", "--out", out)
+    assert done.returncode == 0, done.stderr
+    assert "ranks: 2 numbers from 0 to 2 with gaps, renumbered 0 to 1" in done.stderr
+    assert "communication and waiting" in done.stderr
+    assert out.read_text().splitlines()[1:] == ["0,0,0.005200000", "0,1,0.005100000", "1,0,0.006200250", "1,1,0.006100501"]
+    assert trace("show", out).returncode == 0
+
+
+def test_profiler_traces_of_one_rank_and_cut_off_ones_are_refused(tmp_path):
+    zero = SAMPLES / "profiler_rank0.json"
+    done = trace("show", zero, zero)
+    assert done.returncode == 2 and "is of rank 0" in done.stderr
+    cut = tmp_path / "cut.json"
+    cut.write_text(zero.read_text()[:-40])
+    done = trace("fit", cut)
+    assert done.returncode == 2 and done.stdout == "" and "it was cut off" in done.stderr
+
+
+CASES = Path(os.environ.get("COHORT_CASES", ROOT.parent / "shared" / "cases"))
+
+
+@pytest.mark.skipif(not CASES.is_dir(), reason="the shared cases are not at hand")
+def test_cases_profiler_trace_of_rank_1_becomes_worker_0_with_two_steps(tmp_path):
+    out = tmp_path / "steps.csv"
+    done = trace("import", CASES / "training-logs" / "kineto_two_steps_rank1.json", "--out", out)
+    assert done.returncode == 0, done.stderr
+    assert "steps: 2 numbers from 1009 to 1010, renumbered 0 to 1" in done.stderr
+    assert "ranks: 1 number from 1 to 1, renumbered 0 to 0" in done.stderr
+    assert out.read_text().splitlines()[1:] == ["0,0,0.100298000", "0,1,0.122149000"]
