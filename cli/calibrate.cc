@@ -2,201 +2,68 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstdio>
-#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "cli/calibrate_measure.h"
+#include "cli/calibrated_file.h"
 #include "cli/exit_codes.h"
 #include "policies/errors.h"
-#include "traces/link_fit.h"
-#include "traces/nccl_tests.h"
+#include "traces/file_kind.h"
 
 namespace cohort {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Calibration {
-  NcclLog log;
-  LinkFit fit;
-
-  [[nodiscard]] bool effective() const { return log.hosts.size() > 1; }
-};
-
-// Six digits: more than a log prints.
-double rounded(double value) { return std::stod(fmt::format("{:.6g}", value)); }
-
-Json optional_json(std::optional<double> value, double scale) {
-  return value ? Json(rounded(*value * scale)) : Json(nullptr);
-}
-
-// "2 MiB" where it is a whole number of these, else bytes.
-std::string binary_size(std::uint64_t bytes) {
-  constexpr std::uint64_t kMi = std::uint64_t{1} << 20;
-  if (bytes >= kMi && bytes % kMi == 0) return fmt::format("{} MiB", bytes / kMi);
-  if (bytes >= 1024 && bytes % 1024 == 0) return fmt::format("{} KiB", bytes / 1024);
-  return fmt::format("{} B", bytes);
-}
-
-// [[bytes, bus GB/s], ...]; null when bus bandwidths are not known or are not those of an
-// all-reduce.
-Json measured(const Calibration& calibration) {
-  if (calibration.log.collective != NcclCollective::AllReduce) return nullptr;
-  Json points = Json::array();
-  for (const CurvePoint& point : calibration.fit.curve) {
-    if (!point.bus_bytes_per_second) return nullptr;
-    points.push_back({point.bytes, rounded(*point.bus_bytes_per_second / 1e9)});
+CalibratedFile calibrate_file(const TextFile& file) {
+  switch (kind_of(file)) {
+    case FileKind::NcclTests:
+      return calibrate_nccl_tests(file);
+    case FileKind::TrainingLog:
+      return calibrate_training_log(file);
+    case FileKind::ProfilerTrace:
+      return calibrate_profiler_trace(file);
+    case FileKind::Topology:
+      return calibrate_topology(file);
+    case FileKind::Hostfile:
+      return calibrate_hostfile(file);
+    case FileKind::ComputeTrace:
+      throw InputError(file.name, "is a table of compute times: cohort trace fit reads it");
   }
-  return points;
-}
-
-// The part of a spec's `cluster` that holds the alpha-beta fit; null without one.
-Json fitted_cluster(const Calibration& calibration) {
-  if (!calibration.fit.hop) return nullptr;
-  const RingHop& hop = *calibration.fit.hop;
-  const auto link = [&hop](double share) {
-    return Json{{"bandwidth", fmt::format("{:.4g}GB/s", hop.bytes_per_second / 1e9)},
-                {"latency", fmt::format("{:.4g}us", hop.latency_seconds * 1e6 * share)}};
-  };
-  // A hop between nodes has twice the latency of a NIC.
-  if (calibration.effective()) return {{"nic", link(0.5)}, {"collective", "ring"}};
-  Json fabric = link(1);
-  fabric["kind"] = "switched";
-  return {{"fabric", std::move(fabric)}, {"collective", "ring"}};
-}
-
-Json fit_json(const Calibration& calibration) {
-  if (!calibration.fit.fit) return nullptr;
-  const AlphaBeta& fit = *calibration.fit.fit;
-  return {{"latency_us", rounded(fit.latency_seconds * 1e6)},
-          {"bandwidth_gb_per_s", rounded(fit.bytes_per_second / 1e9)},
-          {"worst_relative_error", rounded(fit.worst_error)},
-          {"worst_bytes", fit.worst_bytes},
-          {"good", fit.worst_error <= kGoodFit},
-          {"effective", calibration.effective()},
-          {"cluster", fitted_cluster(calibration)}};
-}
-
-// The row of the largest size, whose printed bandwidths the log's reader knows.
-const NcclRow& last_row(const NcclLog& log) {
-  return *std::max_element(log.rows.begin(), log.rows.end(),
-                           [](const NcclRow& a, const NcclRow& b) { return a.bytes < b.bytes; });
-}
-
-Json to_json(const Calibration& calibration) {
-  Json points = Json::array();
-  for (const CurvePoint& point : calibration.fit.curve) {
-    points.push_back({{"bytes", point.bytes},
-                      {"time_us", rounded(point.seconds * 1e6)},
-                      {"algbw_gb_per_s", rounded(point.algorithm_bytes_per_second / 1e9)},
-                      {"busbw_gb_per_s", optional_json(point.bus_bytes_per_second, 1e-9)}});
-  }
-  const NcclLog& log = calibration.log;
-  Json curve = measured(calibration);
-  const NcclRow& last = last_row(log);
-  return {{"file", log.file},
-          {"collective", name(log.collective)},
-          {"collective_named", log.collective_named},
-          {"ranks", log.ranks == 0 ? Json(nullptr) : Json(log.ranks)},
-          {"hosts", log.hosts},
-          {"rows", log.rows.size()},
-          {"floor_us", optional_json(calibration.fit.floor_seconds, 1e6)},
-          {"last_row",
-           {{"bytes", last.bytes},
-            {"printed_algbw_gb_per_s", optional_json(last.printed_algorithm_gb_per_s, 1)},
-            {"printed_busbw_gb_per_s", optional_json(last.printed_bus_gb_per_s, 1)}}},
-          {"tail_gb_per_s", optional_json(calibration.fit.tail_bytes_per_second, 1e-9)},
-          {"points", std::move(points)},
-          {"measured", curve},
-          {"fit", fit_json(calibration)},
-          {"refused", calibration.fit.refusals},
-          {"warnings", log.warnings}};
-}
-
-void print_fit(const Calibration& calibration) {
-  const LinkFit& fit = calibration.fit;
-  if (fit.floor_seconds) {
-    fmt::print("  floor  {:.1f} us (median over 1..4096 B)\n", *fit.floor_seconds * 1e6);
-  }
-  if (fit.tail_bytes_per_second) {
-    fmt::print("  tail   {:.1f} GB/s (between the two largest sizes)\n",
-               *fit.tail_bytes_per_second / 1e9);
-  }
-  if (fit.fit) {
-    fmt::print(
-        "  fit    t = {:.1f} us + S / {:.1f} GB/s, up to {:.0f} % off, at {}{}\n",
-        fit.fit->latency_seconds * 1e6, fit.fit->bytes_per_second / 1e9, fit.fit->worst_error * 100,
-        binary_size(fit.fit->worst_bytes),
-        fit.fit->worst_error > kGoodFit ? ": no good model here, use the measured curve" : "");
-  }
-  if (fit.hop) {
-    fmt::print("  link   {:.2f} us, {:.1f} GB/s on a hop of the ring{}\n",
-               fit.hop->latency_seconds * 1e6, fit.hop->bytes_per_second / 1e9,
-               calibration.effective() ? " (effective: several hosts, no speed of one link)" : "");
-  }
-  for (const std::string& refusal : fit.refusals) fmt::print("  not reported: {}\n", refusal);
-}
-
-void print_text(const Calibration& calibration) {
-  const NcclLog& log = calibration.log;
-  const auto sizes = std::count_if(log.rows.begin(), log.rows.end(),
-                                   [](const NcclRow& row) { return row.bytes == 0; });
-  fmt::print("{}: {}{}, {} ranks on {} host{}, {} rows of which {} have size 0\n", log.file,
-             name(log.collective), log.collective_named ? "" : " (deduced)",
-             log.ranks == 0 ? "unknown" : std::to_string(log.ranks), log.hosts.size(),
-             log.hosts.size() == 1 ? "" : "s", log.rows.size(), sizes);
-  const NcclRow& last = last_row(log);
-  if (last.printed_algorithm_gb_per_s && last.printed_bus_gb_per_s) {
-    fmt::print("  last   {} B: algbw {:.2f} GB/s, busbw {:.2f} GB/s, as printed\n", last.bytes,
-               *last.printed_algorithm_gb_per_s, *last.printed_bus_gb_per_s);
-  }
-  print_fit(calibration);
-  fmt::print("\n{:>14} {:>12} {:>12} {:>12}\n", "bytes", "time us", "algbw GB/s", "busbw GB/s");
-  for (const CurvePoint& point : calibration.fit.curve) {
-    fmt::print("{:>14} {:>12.6g} {:>12.2f} {:>12}\n", point.bytes, point.seconds * 1e6,
-               point.algorithm_bytes_per_second / 1e9,
-               point.bus_bytes_per_second ? fmt::format("{:.2f}", *point.bus_bytes_per_second / 1e9)
-                                          : "-");
-  }
-  if (const Json curve = measured(calibration); !curve.is_null()) {
-    fmt::print(
-        "\nmeasured curve for a spec, in \"cluster\":\n\"collective\": {{\"measured\": {}}}\n",
-        curve.dump());
-  }
-  if (const Json cluster = fitted_cluster(calibration); !cluster.is_null()) {
-    const std::string text = cluster.dump();
-    fmt::print("\nalpha-beta fit for a spec, in \"cluster\"{}:\n{}\n",
-               calibration.effective() ? " (effective)" : "", text.substr(1, text.size() - 2));
-  }
-  fmt::print("\n");
+  throw ContractError("unknown kind of file");
 }
 
 }  // namespace
 
+std::string refusals_text(const std::vector<std::string>& refused) {
+  std::string text;
+  for (const std::string& refusal : refused) {
+    text += fmt::format("  not reported: {}\n", refusal);
+  }
+  return text;
+}
+
+std::string spec_text(std::string_view title, const char* key, const Json& value) {
+  return fmt::format("\n{}:\n\"{}\": {}\n", title, key, value.dump());
+}
+
 int calibrate(const CalibrateArguments& arguments) {
   if (arguments.measure) return calibrate_by_measuring(arguments.json);
-  if (arguments.logs.empty())
-    throw InputError("calibrate", "neither logs nor --measure; allowed: one of them");
-  std::vector<Calibration> calibrations;
-  for (const auto& file : arguments.logs) {
-    NcclLog log = read_nccl_log(file);
-    LinkFit fit = fit_link(log);
-    calibrations.push_back({std::move(log), std::move(fit)});
-  }
+  if (arguments.files.empty())
+    throw InputError("calibrate", "neither files nor --measure; allowed: one of them");
+  std::vector<CalibratedFile> read;
+  for (const auto& file : arguments.files) read.push_back(calibrate_file(read_text_file(file)));
   Json logs = Json::array();
-  for (const Calibration& calibration : calibrations) {
-    for (const std::string& warning : calibration.log.warnings) {
-      fmt::print(stderr, "cohort: {}: {}\n", calibration.log.file, warning);
+  for (CalibratedFile& file : read) {
+    for (const Json& warning : file.entry["warnings"]) {
+      fmt::print(stderr, "cohort: {}: {}\n", file.entry["file"].get<std::string>(),
+                 warning.get<std::string>());
     }
-    if (arguments.json) {
-      logs.push_back(to_json(calibration));
-    } else {
-      print_text(calibration);
-    }
+    if (!arguments.json) fmt::print("{}\n", file.text);
+    logs.push_back(std::move(file.entry));
   }
   if (arguments.json)
     fmt::print("{}\n",

@@ -1,5 +1,6 @@
-// `cohort calibrate LOG...`: what nccl-tests logs show about the links, as a table and as parts of
-// a spec. With `--measure`: see cli/calibrate_measure.h.
+// `cohort calibrate FILE...`: what files of measurements show about links, steps and machines, and
+// the parts of a spec that follow; which kinds there are: traces/file_kind.h. With `--measure`: see
+// cli/calibrate_measure.h.
 #pragma once
 
 #include <filesystem>
@@ -8,8 +9,8 @@
 namespace cohort {
 
 struct CalibrateArguments {
-  std::vector<std::filesystem::path> logs;
-  bool measure = false;  // instead of reading logs
+  std::vector<std::filesystem::path> files;
+  bool measure = false;  // instead of reading files
   bool json = false;
 };
 

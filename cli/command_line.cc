@@ -146,13 +146,17 @@ void add_compare(CLI::App& app, int& exit_code) {
 
 void add_calibrate(CLI::App& app, int& exit_code) {
   auto* command = app.add_subcommand(
-      "calibrate", "link models for a spec: from nccl-tests logs, or measured here, under mpirun");
+      "calibrate",
+      "parts of a spec from files of measurements, or links measured here, under mpirun");
   auto arguments = std::make_shared<CalibrateArguments>();
-  auto* logs = command->add_option("logs", arguments->logs, "text logs of nccl-tests programs");
+  auto* files = command->add_option(
+      "files", arguments->files,
+      "logs of nccl-tests or of a training, traces of PyTorch's profiler (JSON), what nvidia-smi "
+      "topo -m prints, hostfiles of Open MPI; told apart by what stands in them");
   command
       ->add_flag("--measure", arguments->measure,
                  "mpirun -np N cohort calibrate --measure: time collectives among the ranks")
-      ->excludes(logs);
+      ->excludes(files);
   command->add_flag("--json", arguments->json, "print JSON");
   command->callback([arguments, &exit_code] { exit_code = calibrate(*arguments); });
 }

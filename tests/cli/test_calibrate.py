@@ -18,6 +18,7 @@ def test_json_holds_a_measured_curve_from_sizes_and_times():
     done = calibrate(SAMPLES / "all_reduce_4_ranks.txt", "--json")
     assert done.returncode == 0, done.stderr
     (log,) = json.loads(done.stdout)["logs"]
+    assert log["kind"] == "nccl-tests"
     assert log["collective"] == "all-reduce" and log["ranks"] == 4 and log["hosts"] == ["alpha"]
     for point, (size, bus) in zip(log["points"], log["measured"], strict=True):
         assert point["bytes"] == size
