@@ -10,7 +10,7 @@ import subprocess
 import time
 
 import pytest
-from conftest import BINARY, long_spec, small_spec
+from conftest import BINARY, long_spec, ranks_in, small_spec
 from test_sweep import contents, wait_for_rows
 
 LIMIT = 90  # seconds
@@ -77,14 +77,8 @@ def test_failed_cells_end_the_job_with_1(cohort):
     assert ended(mpirun(cohort, "-np", 2, BINARY, "sweep", spec, "--out", "out"))[0] == alone
 
 
-def rank_of(process):
-    with open(f"/proc/{process}/environ") as file:
-        return int(dict(line.split("=", 1) for line in file.read().split("\0") if "=" in line)["OMPI_COMM_WORLD_RANK"])
-
-
-def kill_rank(launcher, number):
-    children = subprocess.run(["ps", "-o", "pid=", "--ppid", str(launcher.pid)], capture_output=True, text=True).stdout.split()
-    [rank] = [int(child) for child in children if rank_of(child) == number]
+def kill_rank(cohort, number):
+    [rank] = [process for rank, process in ranks_in(cohort.folder, "OMPI_COMM_WORLD_RANK") if rank == number]
     os.kill(rank, signal.SIGKILL)
 
 
@@ -92,7 +86,7 @@ def kill_rank(launcher, number):
 def test_where_the_launcher_ends_the_job_with_a_killed_rank_the_next_job_resumes(cohort, long):
     job = mpirun(cohort, "-np", 3, BINARY, "sweep", long, "--out", "out")
     wait_for_rows(cohort.folder / "out", 50, job)
-    kill_rank(job, 2)
+    kill_rank(cohort, 2)
     assert ended(job)[0] != 0
     kept = (cohort.folder / "out" / "journal.jsonl").read_bytes().count(b"\n") - 1
     assert kept >= 50
@@ -104,7 +98,7 @@ def test_where_the_launcher_ends_the_job_with_a_killed_rank_the_next_job_resumes
 def test_where_the_launcher_goes_on_without_a_killed_rank_so_does_the_sweep(cohort, long):
     job = mpirun(cohort, "--enable-recovery", "-np", 3, BINARY, "sweep", long, "--out", "out")
     wait_for_rows(cohort.folder / "out", 50, job)
-    kill_rank(job, 2)
+    kill_rank(cohort, 2)
     _, message = ended(job)
     assert "rank 2 is lost" in message and "1000 computed now" in message and same_as_whole(cohort)
 
