@@ -56,6 +56,10 @@ def free_ports(count):
     return ports
 
 
+def is_idle(environment):
+    return "idle" in subprocess.run(["sinfo", "-h", "-o", "%t"], env=environment, capture_output=True, text=True).stdout
+
+
 @pytest.fixture(scope="module")
 def slurm(tmp_path_factory):
     """The environment of its commands."""
@@ -64,10 +68,14 @@ def slurm(tmp_path_factory):
     config = folder / "slurm.conf"
     config.write_text(CONFIG.format(host=socket.gethostname().split(".")[0], folder=folder, controller=controller, daemon=daemon))
     environment = {**os.environ, "SLURM_CONF": str(config)}
-    daemons = [subprocess.Popen([name, "-D"], env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                                stderr=subprocess.DEVNULL) for name in ("slurmctld", "slurmd")]
+    log = folder / "daemons.log"
+    with open(log, "wb") as stream:
+        daemons = [subprocess.Popen([name, "-D"], env=environment, stdin=subprocess.DEVNULL, stdout=stream, stderr=stream)
+                   for name in ("slurmctld", "slurmd")]
     try:
-        wait_for(lambda: "idle" in subprocess.run(["sinfo", "-h", "-o", "%t"], env=environment, capture_output=True, text=True).stdout)
+        wait_for(lambda: is_idle(environment) or any(daemon.poll() is not None for daemon in daemons))
+        if not is_idle(environment):  # in a container without control groups, say
+            pytest.skip("Slurm's daemons end at once here: " + "; ".join(log.read_text().splitlines()[-3:]))
         yield environment
     finally:
         for process in daemons:
