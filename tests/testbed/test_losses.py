@@ -1,4 +1,4 @@
-"""A host that is cut off in the middle of a real run."""
+"""A host that is cut off in the middle of a real run, while messages longer than a connection's window are under way."""
 
 import json
 import os
@@ -15,7 +15,7 @@ ENDS_WITHIN = 10  # seconds
 SPEC = {
     "cluster": {"nodes": 3, "gpus_per_node": 1, "nic": {"bandwidth": "200Mbit/s", "latency": "5us"},
                 "fabric": {"bandwidth": "10GB/s", "latency": "3us"}},
-    "workload": {"compute": "50ms", "payload": "100kB"},
+    "workload": {"compute": "50ms", "payload": "1MB"},
     "stop": {"steps_per_worker": 3},
     "sweep": [{"/stop/steps_per_worker": [3, 3000]}],
     "seeds": [1],
