@@ -26,6 +26,7 @@ constexpr std::size_t kFewestSizes = 3;
 // Of a transfer's bytes, come back as acknowledgements: one of 66 B for each frame of 1514 B is
 // 0.04.
 constexpr double kMostAcknowledgements = 0.1;
+constexpr double kFrame = 1514;  // bytes; a shorter window is none
 
 struct Link {
   double latency = 0;    // seconds, of one hop
@@ -138,6 +139,7 @@ class Fitter {
     fit_nic();
     fit_fabric();
     fit_sharing();
+    fit_window();
     spec["collective"] = "ring";
     warn();
     check();
@@ -238,6 +240,17 @@ class Fitter {
     const double spread = spread_of(leads[leads.size() / 2], senders(*incast));
     measured_.cluster.sharing_spread = spread;
     measured_.spec["sharing_spread"] = thousandths(spread);
+  }
+
+  // Beside long transfers a ping waits for the windows of all of them.
+  void fit_window() {
+    const auto* ping = usable("ping while others send to one rank");
+    if (ping == nullptr) return;
+    const double wait = longest(*ping) - ping->timings.front().seconds;
+    const double window = wait * measured_.cluster.nic_bandwidth.front() / (senders(*ping) - 1);
+    if (window < kFrame) return;
+    measured_.cluster.nic_window = window;
+    measured_.spec["nic"]["window"] = fmt::format("{:.4g}kB", window / 1e3);
   }
 
   void fit_communicator() {

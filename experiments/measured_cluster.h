@@ -12,6 +12,9 @@
 //           side slow each other down by more than half
 //   sharing_spread  from the transfers of many ranks to one, all at once, of the three largest
 //           sizes: how much earlier than the last they end in the mean
+//   nic.window  from a ping beside the transfers of many ranks to one, of the largest size: what it
+//           takes longer than beside the smallest, times the bandwidth, over the number of
+//           transfers
 // Links over the sizes whose time is mostly transfer (at least twice the smallest one's; three
 // sizes at least): what a tiny message takes is the waking of ranks, and a link that holds a queue
 // or a bucket of tokens goes on while ranks wake, so that this time is not added to a transfer's.

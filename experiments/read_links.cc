@@ -82,11 +82,12 @@ void read_links(const SpecNode& cluster, ClusterSpec& result) {
   double bandwidth = result.fabric_bandwidth > 0 ? result.fabric_bandwidth : 1;
   Time latency{};
   if (nic) {
-    nic->only_keys({"bandwidth", "latency", "acknowledgements"});
+    nic->only_keys({"bandwidth", "latency", "acknowledgements", "window"});
     bandwidth = nic->need("bandwidth").bandwidth();
     if (const auto given = nic->find("latency")) latency = given->time();
     if (const auto share = nic->find("acknowledgements"))
       result.nic_acknowledgements = share->number(0, 1);
+    if (const auto window = nic->find("window")) result.nic_window = window->bytes();
   } else if (links) {
     read_graph(*links, result);
   } else if (nodes > 1) {

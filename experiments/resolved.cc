@@ -57,6 +57,7 @@ Json cluster_json(const ClusterSpec& cluster) {
           {"nic_bandwidth_bytes_per_second", value_or_list(cluster.nic_bandwidth)},
           {"nic_latency_ns", value_or_list(nic_latency)},
           {"nic_acknowledgements", cluster.nic_acknowledgements},
+          {"nic_window", cluster.nic_window},
           {"nics_per_node", cluster.nics_per_node},
           {"fabric", cluster.fabric == FabricKind::Switched ? "switched" : "shared"},
           {"fabric_bandwidth_bytes_per_second", cluster.fabric_bandwidth},

@@ -33,6 +33,8 @@ const char* named(Pattern::Kind kind) {
       return "an exchange";
     case Pattern::Kind::Incast:
       return "an incast";
+    case Pattern::Kind::Ping:
+      return "an incast beside a ping";
   }
   return "";
 }
@@ -163,14 +165,19 @@ class Measurement {
     finish(*vectors_.fence());
   }
 
+  // Of whole messages.
+  [[nodiscard]] std::span<const std::uint32_t> senders(std::span<const std::uint32_t> group) const {
+    return kind_ == Pattern::Kind::Ping ? group.first(group.size() - 1) : group;
+  }
+
   // What each part of the received entries must hold.
   [[nodiscard]] std::vector<float> arriving(const std::vector<std::uint32_t>& group) const {
     std::vector<float> values;
-    for (const auto rank : group)
+    for (const auto rank : senders(group))
       if (rank != rank_) values.push_back(static_cast<float>(rank + 1));
     if (kind_ == Pattern::Kind::AllReduce)
       return {std::accumulate(values.begin(), values.end(), static_cast<float>(rank_ + 1))};
-    if (kind_ == Pattern::Kind::Incast && group[0] != rank_) return {};
+    if (group[0] != rank_ && kind_ != Pattern::Kind::Exchange) return {};
     return values;
   }
 
@@ -192,32 +199,56 @@ class Measurement {
       const auto peer = group[0] == rank_ ? group[1] : group[0];
       const Transfer transfers[] = {{Transfer::Way::Send, peer, values_.entries(), count},
                                     {Transfer::Way::Receive, peer, received_.entries(), count}};
-      finish(*transport_.exchange(SyncId{next_sync_}, transfers));
+      finish(*transport_.exchange(message(kWhole), transfers));
     } else if (group[0] == rank_) {
       receive_all(group, count);
+    } else if (kind_ == Pattern::Kind::Ping && group.back() == rank_) {
+      finish(*exchange_number(Transfer::Way::Send, group[0], kPing));
+      finish(*exchange_number(Transfer::Way::Receive, group[0], kPong));
     } else {
       const Transfer transfer{Transfer::Way::Send, group[0], values_.entries(), count};
-      finish(*transport_.exchange(SyncId{next_sync_}, {&transfer, 1}));
+      finish(*transport_.exchange(message(kWhole), {&transfer, 1}));
     }
     finish(*vectors_.fence());
   }
 
+  // Messages of one repeat.
+  static constexpr std::uint64_t kWhole = 0, kPing = 1, kPong = 2, kMessages = 3;
+
+  [[nodiscard]] SyncId message(std::uint64_t which) const {
+    return SyncId{repeats_ * kMessages + which};
+  }
+
+  std::unique_ptr<Request> exchange_number(Transfer::Way way, std::uint32_t peer,
+                                           std::uint64_t which) {
+    const Transfer transfer{way, peer, slots_.entries(), 1};
+    return transport_.exchange(message(which), {&transfer, 1});
+  }
+
   // Notes by how much the transfers were over before the last one.
-  void receive_all(const std::vector<std::uint32_t>& group, std::size_t count) {
+  void receive_all(std::span<const std::uint32_t> group, std::size_t count) {
     std::vector<std::unique_ptr<Request>> requests;
-    for (std::size_t i = 1; i < group.size(); ++i) {
-      const Transfer transfer{Transfer::Way::Receive, group[i],
+    const auto from = senders(group);
+    for (std::size_t i = 1; i < from.size(); ++i) {
+      const Transfer transfer{Transfer::Way::Receive, from[i],
                               received_.entries() + (i - 1) * count, count};
-      requests.push_back(transport_.exchange(SyncId{next_sync_}, {&transfer, 1}));
+      requests.push_back(transport_.exchange(message(kWhole), {&transfer, 1}));
     }
+    const auto last = group.back();
+    auto ping = kind_ == Pattern::Kind::Ping ? exchange_number(Transfer::Way::Receive, last, kPing)
+                                             : nullptr;
     const auto begin = Clock::now();
     Naps naps;
     std::vector<double> ends;
-    while (ends.size() < requests.size()) {
+    while (ends.size() < requests.size() || ping != nullptr) {
       for (auto& request : requests) {
         if (request == nullptr || !request->test()) continue;
         request.reset();
         ends.push_back(since(begin));
+      }
+      if (ping != nullptr && ping->test()) {
+        ping = nullptr;
+        finish(*exchange_number(Transfer::Way::Send, last, kPong));
       }
       pause(begin, naps);
     }
@@ -227,21 +258,29 @@ class Measurement {
 
   // Seconds of one repeat at this rank; 0 when it takes no part.
   double repeat(const std::vector<std::uint32_t>* mine, std::size_t count) {
-    ++next_sync_;
+    ++repeats_;
     if (mine == nullptr) return 0;
+    const bool pings = kind_ == Pattern::Kind::Ping && mine->back() == rank_;
     fill(count);
     barrier();
+    if (pings) std::this_thread::sleep_for(std::chrono::duration<double>(half_way_));
     const auto begin = Clock::now();
     communicate(*mine, count);
     const double took = since(begin);
     check(*mine, count);
-    return took;
+    return kind_ == Pattern::Kind::Ping && !pings ? 0 : took;
   }
 
   PatternTiming time(const std::vector<std::uint32_t>* mine, std::uint64_t bytes) {
     const std::size_t count = std::max<std::size_t>(1, bytes / sizeof(float));
     double warm = 0;
-    for (std::uint32_t i = 0; i < options_.warm_up; ++i) warm = largest(repeat(mine, count));
+    half_way_ = 0;
+    for (std::uint32_t i = 0; i < options_.warm_up; ++i) {
+      const auto begin = Clock::now();
+      repeat(mine, count);
+      warm = largest(since(begin));
+      half_way_ = warm / 2;
+    }
     const auto fitting = static_cast<std::uint32_t>(
         std::min<double>(options_.most_repeats, options_.seconds_each / std::max(warm, 1e-6)));
     const std::uint32_t repeats = std::max(options_.least_repeats, fitting);
@@ -272,11 +311,12 @@ class Measurement {
   std::uint32_t rank_, ranks_;
   bool nap_;
   Buffer values_, received_, slots_, sums_;
-  std::uint64_t next_sync_ = 0;
+  std::uint64_t repeats_ = 0;
   std::uint32_t communicators_ = 0;  // ids used so far, the same at all ranks
   CommunicatorId communicator_{};    // of this rank in the current pattern
   CommunicatorId taking_part_{};     // of all ranks in it
   Pattern::Kind kind_{};             // of the current pattern
+  double half_way_ = 0;              // after which a ping is sent, seconds
   double lead_ = 0;                  // of the last repeat, at the first of an incast
   Watchdog watchdog_;
 };
@@ -322,6 +362,8 @@ std::vector<Pattern> patterns(const std::vector<std::vector<std::uint32_t>>& nod
   for (const auto rank : second)
     if (std::ranges::find(nodes[0], rank) == nodes[0].end()) to_one.push_back(rank);
   if (to_one.size() > 2) add(result, "to one rank at once", Incast, {to_one});
+  // Hosts enough to send faster than one takes in.
+  if (to_one.size() > 3) add(result, "ping while others send to one rank", Ping, {to_one});
   if (widest.size() > 1) {
     std::vector<std::uint32_t> everybody;
     for (const auto& node : nodes) everybody.insert(everybody.end(), node.begin(), node.end());

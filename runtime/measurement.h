@@ -21,6 +21,7 @@ struct Pattern {
     AllReduce,
     Exchange,  // pairs, both ways at once
     Incast,    // all other ranks of the group to its first, at once
+    Ping,      // the same, but from the last, which meanwhile exchanges a number with the first
   };
   std::string name;  // "across nodes", "pairs inside a node, side by side", ...
   Kind kind = Kind::AllReduce;
@@ -29,7 +30,7 @@ struct Pattern {
 
 struct PatternTiming {
   std::uint64_t bytes = 0;
-  double seconds = 0;  // median of the repeats
+  double seconds = 0;  // median of the repeats; Ping: of there and back
   double spread = 0;   // (third quartile - first quartile) / median
   double busy = 0;     // share of its CPUs' time that the busiest host was busy meanwhile
   // Incast: by what share of the last one's end the transfers end before it, in the mean; median of

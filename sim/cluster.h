@@ -54,6 +54,9 @@ struct ClusterSpec {
   // What comes back over a NIC for each byte sent through it: acknowledgements. A transfer of one
   // direction has the whole NIC, one of both gets 1 / (1 + this) of it each way.
   double nic_acknowledgements = 0;
+  // Bytes that a connection keeps under way: where several hosts send to one at once they wait at
+  // its NIC, first come first served, and a transfer that begins waits behind them.
+  double nic_window = 0;
   // Transfers that share a link do not share it quite evenly: the weight of each is lognormal with
   // this sigma (median 1). 0: evenly.
   double sharing_spread = 0;

@@ -43,6 +43,11 @@ class LinkMap {
   [[nodiscard]] LinkIndex nic_up(std::uint32_t node, std::uint32_t nic) const {
     return at(first_nic_ + (node * nics_ + nic) * directions_);
   }
+  // Whether it is the down link of a NIC.
+  [[nodiscard]] bool receives(LinkIndex link) const {
+    const auto place = static_cast<std::uint32_t>(link) - first_nic_;
+    return duplex_ && !graph_ && place < outer_links_ * directions_ && place % directions_ == 1;
+  }
   // Share of what crosses a NIC one way that crosses it the other way too.
   [[nodiscard]] double acknowledgements() const { return acknowledgements_; }
   [[nodiscard]] LinkIndex nic_down(std::uint32_t node, std::uint32_t nic) const {

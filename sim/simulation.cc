@@ -55,6 +55,8 @@ Simulation::Simulation(const Scenario& scenario, const SimulateOptions& options)
       connectivity_(topology_.workers() + topology_.servers()),
       early_share_(early_share(scenario)),
       workers_(topology_.workers()) {
+  if (scenario.cluster.nic_window > 0)
+    receive_queues_.emplace(scenario.cluster.nic_window, planner_.links(), transfers_);
   if (scenario.cluster.communicator_setup > Time{})
     communicators_.emplace(topology_.workers(), scenario.cluster.communicator_cache);
 }

@@ -28,6 +28,7 @@
 #include "sim/statistics.h"
 #include "sim/tie_keys.h"
 #include "sim/transfer_plan.h"
+#include "sim/receive_queues.h"
 #include "sim/transfers.h"
 #include "sim/virtual_training.h"
 
@@ -58,7 +59,7 @@ class Simulation {
   };
   static_assert(sizeof(Worker) == 32);  // two a cache line
 
-  enum class Phase : std::uint8_t { Fixed, Transfer, Local, AwaitCompute, Tail };
+  enum class Phase : std::uint8_t { Fixed, Queued, Transfer, Local, AwaitCompute, Tail };
 
   struct alignas(64) Sync {
     static constexpr std::size_t kInPlace = 6;  // members
@@ -150,6 +151,7 @@ class Simulation {
   void begin_stage(Sync& sync);
   [[nodiscard]] double sharing_weight(const Sync& sync) const;
   void sync_event(Sync& sync);
+  void queue_up(Sync& sync);
   void begin_transfer(Sync& sync);
   void end_transfer(Sync& sync);
   void stage_done(Sync& sync);
@@ -177,6 +179,7 @@ class Simulation {
   FairShare network_;
   TransferPlanner planner_;
   Transfers transfers_;
+  std::optional<ReceiveQueues> receive_queues_;  // only when connections keep something under way
   Coordination coordination_;
   // The trip of a ready, where it is part of the event that ends a computation; training needs the end itself.
   Time report_;

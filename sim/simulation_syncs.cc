@@ -74,8 +74,11 @@ void Simulation::begin_stage(Sync& sync) {
   sync.moves = stage.amount > 0;
   sync.last_stage = sync.stage + 1U == plan_.stages.size();
   if (sync.moves && scenario_.cluster.sharing_spread > 0) plan_.weigh(sharing_weight(sync));
-  if (sync.moves)
+  if (sync.moves) {
     sync.transfer = transfers_.prepare(sync.slot, sync.tie, plan_.loads_of(stage), stage.amount);
+    if (receive_queues_)
+      receive_queues_->prepare(sync.transfer, plan_.loads_of(stage), stage.amount);
+  }
   plan_.trim();
   Time fixed = stage.latency;
   if (sync.stage == 0 && sync.blocks) fixed += scenario_.workload.drain;
@@ -96,7 +99,9 @@ double Simulation::sharing_weight(const Sync& sync) const {
 void Simulation::sync_event(Sync& sync) {
   switch (sync.phase) {
     case Phase::Fixed:
-      return sync.moves ? begin_transfer(sync) : stage_done(sync);
+      return sync.moves ? queue_up(sync) : stage_done(sync);
+    case Phase::Queued:
+      return begin_transfer(sync);
     case Phase::Transfer:
       end_transfer(sync);
       return stage_done(sync);
@@ -109,8 +114,17 @@ void Simulation::sync_event(Sync& sync) {
   }
 }
 
+// Behind what others have under way to the same NICs.
+void Simulation::queue_up(Sync& sync) {
+  const Time wait = receive_queues_ ? receive_queues_->wait(sync.transfer, now_) : Time{};
+  if (wait == Time{}) return begin_transfer(sync);
+  sync.phase = Phase::Queued;
+  queue_.schedule(sync.slot, instant_after(now_, wait), sync.tie);
+}
+
 void Simulation::begin_transfer(Sync& sync) {
   sync.phase = Phase::Transfer;
+  if (receive_queues_) receive_queues_->begin(sync.transfer, now_);
   transfers_.begin(sync.transfer, now_);
   if (!computation_.interferes()) return;
   for (const auto member : sync.members())
@@ -118,6 +132,7 @@ void Simulation::begin_transfer(Sync& sync) {
 }
 
 void Simulation::end_transfer(Sync& sync) {
+  if (receive_queues_) receive_queues_->end(sync.transfer);
   transfers_.end(sync.transfer);
   if (!computation_.interferes()) return;
   for (const auto member : sync.members())
@@ -169,7 +184,7 @@ void Simulation::done(Sync& sync) {
 void Simulation::fail(Sync& sync) {
   if (sync.phase == Phase::Transfer) {
     end_transfer(sync);
-  } else if (sync.phase == Phase::Fixed && sync.moves) {
+  } else if ((sync.phase == Phase::Fixed || sync.phase == Phase::Queued) && sync.moves) {
     transfers_.end(sync.transfer);
   }
   queue_.cancel(sync.slot);

@@ -79,6 +79,8 @@ class TransferPlanner {
   // graph of links: of all links that end at the node.
   void slow_nic(std::uint32_t node, double factor) { links_.slow_nic(node, factor); }
 
+  [[nodiscard]] const LinkMap& links() const { return links_; }
+
   // What Stage::local is, where there is one: 3 passes over the payload; 0 when memory is free.
   [[nodiscard]] Time local_mean(double bytes) const;
 

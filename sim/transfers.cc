@@ -27,12 +27,17 @@ void Transfers::end(ActivityIndex activity) {
   dirty_ = true;
 }
 
+double Transfers::remaining(ActivityIndex activity, Time now) const {
+  const Flow& flow = flows_[static_cast<std::size_t>(activity)];
+  return std::max(0.0,
+                  flow.remaining - flow.rate * static_cast<double>((now - flow.updated).count()));
+}
+
 void Transfers::settle(Time now) {
   dirty_ = false;
   for (const ActivityIndex activity : network_.solve()) {
     Flow& flow = flows_[static_cast<std::size_t>(activity)];
-    const double moved = flow.rate * static_cast<double>((now - flow.updated).count());
-    flow.remaining = std::max(0.0, flow.remaining - moved);
+    flow.remaining = remaining(activity, now);
     flow.updated = now;
     const double rate = network_.rate(activity);
     flow.rate = rate * 1e-9;

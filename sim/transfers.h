@@ -25,6 +25,8 @@ class Transfers {
   void begin(ActivityIndex activity, Time now);
   // Forgets the transfer, ended, broken off or not begun; its links are free from now on.
   void end(ActivityIndex activity);
+  // Bytes that a begun transfer still has to move.
+  [[nodiscard]] double remaining(ActivityIndex activity, Time now) const;
   // Prefetches what begin, settle and end need, in steps 0, 1 and 2.
   void expect(ActivityIndex activity, unsigned step) const {
     if (step == 0) prefetch(&flows_[static_cast<std::size_t>(activity)]);

@@ -32,12 +32,17 @@ std::vector<Pattern> some_patterns() {
           {"across nodes, side by side", AllReduce, {{0, 2, 4, 6}, {1, 3, 5, 7}}},
           {"pair across nodes", Exchange, {{0, 2}}},
           {"to one rank at once", Incast, {{0, 2, 4, 6, 3, 5, 7}}},
+          {"ping while others send to one rank", Ping, {{0, 2, 4, 6, 3, 5, 7}}},
           {"everybody", AllReduce, {{0, 1, 2, 3, 4, 5, 6, 7}}}};
 }
+
+constexpr double kWindow = 64e3;  // bytes under way on a connection
 
 // Times of a pattern by the cost model: alone, of equal links.
 double model_seconds(const Pattern& pattern, double bytes) {
   if (pattern.kind == Pattern::Kind::Incast) return 2 * kNicLatency + 6 * bytes / kOneWay;
+  if (pattern.kind == Pattern::Kind::Ping)
+    return 4 * kNicLatency + 5 * std::min(kWindow, bytes) / kOneWay;
   if (pattern.name == "pair inside a node") return kFabricLatency + bytes / kFabric;
   if (pattern.name.starts_with("pair")) return 2 * kNicLatency + bytes / kNic;
   const auto g = static_cast<double>(pattern.groups.front().size());
@@ -93,6 +98,8 @@ TEST_CASE("measured cluster: times by the cost model give its own links back") {
         doctest::Approx(kNicLatency * 1e9).epsilon(1e-4));
   CHECK(fitted.cluster.fabric_bandwidth == doctest::Approx(kFabric).epsilon(1e-6));
   CHECK(fitted.cluster.sharing_spread == doctest::Approx(kSpread).epsilon(0.02));
+  CHECK(fitted.cluster.nic_window == doctest::Approx(kWindow).epsilon(1e-3));
+  CHECK(fitted.spec["nic"]["window"] == "64kB");
   CHECK(fitted.cluster.communicator_setup == std::chrono::milliseconds(4));
   CHECK(fitted.spec["communicator"]["setup"] == "4000us");
   CHECK(fitted.spec["nic"]["bandwidth"] == "26MB/s");
@@ -119,6 +126,16 @@ TEST_CASE("measured cluster: acknowledgements explain a tenth more than the ring
   CHECK(fitted.cluster.nic_bandwidth.front() == doctest::Approx(1.1 * kNic).epsilon(1e-6));
   CHECK(fitted.cluster.nic_acknowledgements == doctest::Approx(0.1));
   CHECK(fitted.warnings.size() == 1);
+}
+
+TEST_CASE("measured cluster: a ping that nothing holds up shows no window") {
+  auto results = modelled();
+  for (auto& result : results)
+    if (result.pattern.kind == Pattern::Kind::Ping)
+      for (auto& timing : result.timings) timing.seconds = 4 * kNicLatency;
+  const auto fitted = fit_cluster(results, kNodes, 2);
+  CHECK(fitted.cluster.nic_window == 0);
+  CHECK_FALSE(fitted.spec["nic"].contains("window"));
 }
 
 TEST_CASE("measured cluster: more ranks than processors carry a warning and feed no fit") {

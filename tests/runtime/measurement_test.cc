@@ -27,6 +27,14 @@ TEST_CASE("measurement: the patterns of two nodes of two") {
   CHECK(named(all, "pair across nodes").groups == Nodes{{0, 2}});
   CHECK(named(all, "to one rank at once").groups == Nodes{{0, 2, 3}});
   CHECK(named(all, "everybody").groups == Nodes{{0, 1, 2, 3}});
+  for (const auto& pattern : all) CHECK(pattern.kind != Pattern::Kind::Ping);
+}
+
+TEST_CASE("measurement: a ping runs beside what comes from two hosts at least") {
+  CHECK(named(patterns({{0}, {1}, {2}, {3}}), "ping while others send to one rank").groups ==
+        Nodes{{0, 1, 2, 3}});
+  CHECK(named(patterns({{0, 1}, {2, 3}, {4, 5}}), "ping while others send to one rank").groups ==
+        Nodes{{0, 2, 4, 3, 5}});
 }
 
 TEST_CASE("measurement: one node has no patterns across, one rank has none") {
@@ -36,14 +44,14 @@ TEST_CASE("measurement: one node has no patterns across, one rank has none") {
 }
 
 TEST_CASE("measurement: all ranks get the same times, of every size of every pattern") {
-  const Nodes nodes{{0, 1}, {2, 3}};
+  const Nodes nodes{{0, 1}, {2, 3}, {4}, {5}};
   const MeasurementOptions options{.bytes = {4, 4'096}, .least_repeats = 2, .most_repeats = 2};
   ThreadFabric fabric({});
   std::vector<std::future<std::vector<PatternResult>>> ranks;
-  for (std::uint32_t rank = 0; rank < 4; ++rank)
+  for (std::uint32_t rank = 0; rank < 6; ++rank)
     ranks.push_back(std::async(std::launch::async, [&, rank] {
       ThreadBackend backend(fabric, rank);
-      return measure(backend, rank, 4, patterns(nodes), options);
+      return measure(backend, rank, 6, patterns(nodes), options);
     }));
   std::vector<std::vector<PatternResult>> results;
   for (auto& rank : ranks) results.push_back(rank.get());
