@@ -43,11 +43,9 @@ class LinkMap {
   [[nodiscard]] LinkIndex nic_up(std::uint32_t node, std::uint32_t nic) const {
     return at(first_nic_ + (node * nics_ + nic) * directions_);
   }
-  // Whether it is the down link of a NIC.
-  [[nodiscard]] bool receives(LinkIndex link) const {
-    const auto place = static_cast<std::uint32_t>(link) - first_nic_;
-    return duplex_ && !graph_ && place < outer_links_ * directions_ && place % directions_ == 1;
-  }
+  // Whether it is the up link of a NIC, and the down link; neither without duplex or in a graph.
+  [[nodiscard]] bool is_nic_up(LinkIndex link) const { return is_nic(link, 0); }
+  [[nodiscard]] bool is_nic_down(LinkIndex link) const { return is_nic(link, 1); }
   // Share of what crosses a NIC one way that crosses it the other way too.
   [[nodiscard]] double acknowledgements() const { return acknowledgements_; }
   [[nodiscard]] LinkIndex nic_down(std::uint32_t node, std::uint32_t nic) const {
@@ -109,6 +107,11 @@ class LinkMap {
   void slow_nic(std::uint32_t node, double factor);
 
  private:
+  [[nodiscard]] bool is_nic(LinkIndex link, std::uint32_t direction) const {
+    const auto place = static_cast<std::uint32_t>(link) - first_nic_;
+    return duplex_ && !graph_ && place < outer_links_ * directions_ &&
+           place % directions_ == direction;
+  }
   static LinkIndex at(std::uint32_t number) { return LinkIndex{number}; }
   [[nodiscard]] std::uint32_t place_of_server(WorkerId server) const {
     return (index(server) - topology_.workers()) / topology_.nodes();

@@ -2,8 +2,8 @@
 //
 // A connection keeps up to `window` bytes under way. While a link takes them in more slowly than their senders send, they wait
 // there, first come first served: the first byte of a transfer that begins comes behind those of the transfers under way. Shares
-// of the link are even from then on (sim/fair_share.h). Transfers that begin together find no queue; a lone one builds none, as
-// its sender is no faster than the link. Owned by the simulator; a window of 0 costs nothing.
+// of the link are even from then on (sim/fair_share.h). A sender sends at an even share of its own NIC: a lone one builds no
+// queue, nor do two hosts that each send to two. Transfers that begin together find no queue. Owned by the simulator.
 #pragma once
 
 #include <span>
@@ -34,11 +34,13 @@ class ReceiveQueues {
     double weight = 0;
   };
   struct Sender {
+    std::vector<LinkIndex> departures;
     std::vector<Arrival> arrivals;
     double amount = 0;
     Time begun{};
   };
 
+  [[nodiscard]] double sending_rate(const Sender& sender) const;
   [[nodiscard]] double waiting(ActivityIndex transfer, LinkIndex link, Time now) const;
   std::vector<ActivityIndex>& users(LinkIndex link);
 

@@ -75,4 +75,11 @@ TEST_CASE("receive queues: a lone sender is no faster than the NIC that it sends
   CHECK(rig.queues.wait(second, Time{500}) == Time{});
 }
 
+TEST_CASE("receive queues: hosts that each send to two NICs send to each at half their rate") {
+  Rig rig;
+  for (const std::uint32_t from : {1U, 2U})
+    for (const std::uint32_t to : {0U, 4U}) (void)rig.begin(from, to, 1000, Time{});
+  CHECK(rig.queues.wait(rig.prepare(3, 0, 1000), Time{1000}) == Time{});
+}
+
 }  // namespace cohort

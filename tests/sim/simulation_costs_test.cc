@@ -44,8 +44,8 @@ TEST_CASE("simulation: local policies pay no coordination") {
   }
 }
 
-// The testbed of docs/validation.md: in step, all push and then all pull over a link that could do
-// both at once. It measured 60.7 worker-steps/s, of workers that were out of step.
+// In step, all push and then all pull over a link that could do both at once. Nothing but windows
+// tells these workers apart.
 TEST_CASE("simulation: behind windows the workers of an asynchronous server fall out of step") {
   Scenario scenario = scenario_of(4, 2, {"parameter-server", {{"mode", std::string("async")}}});
   scenario.cluster.nic_bandwidth.assign(4, 23.9e6);
@@ -56,8 +56,7 @@ TEST_CASE("simulation: behind windows the workers of an asynchronous server fall
   const double in_step = run(scenario).throughput_steps_per_second.value();
   scenario.cluster.nic_window = 170e3;
   const double out_of_step = run(scenario).throughput_steps_per_second.value();
-  CHECK(out_of_step == doctest::Approx(60.7).epsilon(0.05));
-  CHECK(in_step < out_of_step / 2);  // nothing else tells them apart here
+  CHECK(out_of_step > 2 * in_step);
 }
 
 TEST_CASE("simulation: a release without a synchronisation takes effect after both trips") {
