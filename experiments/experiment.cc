@@ -41,7 +41,22 @@ Experiment::Experiment(std::filesystem::path file, const std::vector<std::string
     const SpecNode root(document_);
     if (const auto name = root.find("name")) name_ = name->name();
     if (const auto sweep = root.find("sweep")) axes_ = SweepAxes(*sweep);
+    refuse_swept_and_tuned();
   });
+}
+
+// A value that is tuned in every cell has no effect when it is swept.
+void Experiment::refuse_swept_and_tuned() const {
+  for (const auto* key : {"learning_rate", "momentum"}) {
+    const auto tuned = Json::json_pointer("/measure/tune") / key;
+    if (!document_.contains(tuned)) continue;
+    const auto swept = fmt::format("/workload/training/{}", key);
+    for (const auto& pointer : axes_.pointers())
+      if (pointer == swept)
+        throw InputError("/sweep", fmt::format("{} is tuned in every cell ({}); allowed: one of "
+                                               "the two",
+                                               swept, tuned.to_string()));
+  }
 }
 
 Cell Experiment::cell(std::uint64_t number) const {

@@ -32,6 +32,8 @@ class Experiment {
   [[nodiscard]] Cell cell(std::uint64_t number) const;
 
  private:
+  void refuse_swept_and_tuned() const;
+
   std::filesystem::path file_;
   std::string name_;
   Json document_;

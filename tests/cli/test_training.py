@@ -91,6 +91,17 @@ def test_results_are_the_same_bytes_for_any_number_of_jobs_and_after_growth(coho
         assert (cohort.folder / "grown" / name).read_bytes() == expected
 
 
+def test_a_rate_that_is_tuned_in_every_cell_cannot_be_swept(cohort):
+    spec = cohort.spec(training_spec(measure={"tune": {"learning_rate": [0.01, 0.1], "budget": 64}},
+                                     sweep={"/workload/training/learning_rate": [0.01, 0.1]}))
+    result = cohort.run("sweep", spec, "--out", "out")
+    assert result.returncode == 2 and not (cohort.folder / "out").exists()
+    assert "/sweep: /workload/training/learning_rate is tuned in every cell (/measure/tune/learning_rate)" in result.stderr
+    momentum = cohort.spec(training_spec(measure={"tune": {"learning_rate": [0.01, 0.1], "budget": 64}}, seeds=[1],
+                                         sweep={"/workload/training/momentum": [0, 0.5]}))
+    assert cohort.run("sweep", momentum, "--out", "out").returncode == 0
+
+
 def test_every_policy_trains_at_its_best_candidate_and_shows_them_all(cohort):
     tune = {"tune": {"learning_rate": [0.001, 0.1], "momentum": [0, 0.5], "budget": 64}}
     runs = runs_of(cohort.run("simulate", cohort.spec(training_spec(measure=tune)), "--json"))
