@@ -10,7 +10,7 @@ namespace cohort {
 namespace {
 
 // Five nodes of one GPU, NICs of 1 byte a ns; 100 bytes under way on each connection.
-struct Rig {
+struct FiveNodes {
   ClusterSpec cluster = [] {
     auto cluster = cluster_of(5, 1);
     cluster.nic_bandwidth.assign(5, 1e9);
@@ -24,7 +24,7 @@ struct Rig {
   ReceiveQueues queues{100, links, transfers};
   std::uint32_t slots = 0;
 
-  Rig() { queue.grow(8); }
+  FiveNodes() { queue.grow(8); }
   ActivityIndex prepare(std::uint32_t from, std::uint32_t to, double amount) {
     const std::vector<Load> loads = {
         {links.nic_up(from, 0), 1}, {links.nic_down(to, 0), 1}, {links.nic_down(from, 0), 0.04}};
@@ -45,7 +45,7 @@ struct Rig {
 }  // namespace
 
 TEST_CASE("receive queues: who begins waits for the windows of those who send to the same NIC") {
-  Rig rig;
+  FiveNodes rig;
   (void)rig.begin(1, 0, 1000, Time{});
   (void)rig.begin(2, 0, 1000, Time{});
   const auto third = rig.prepare(3, 0, 1000);
@@ -54,7 +54,7 @@ TEST_CASE("receive queues: who begins waits for the windows of those who send to
 }
 
 TEST_CASE("receive queues: a window fills by what senders send more than the NIC takes in") {
-  Rig rig;
+  FiveNodes rig;
   (void)rig.begin(1, 0, 1000, Time{});
   (void)rig.begin(2, 0, 1000, Time{});
   const auto third = rig.prepare(3, 0, 1000);
@@ -64,7 +64,7 @@ TEST_CASE("receive queues: a window fills by what senders send more than the NIC
 }
 
 TEST_CASE("receive queues: a lone sender is no faster than the NIC that it sends to") {
-  Rig rig;
+  FiveNodes rig;
   const auto lone = rig.begin(1, 0, 1000, Time{});
   const auto second = rig.prepare(2, 0, 1000);
   CHECK(rig.queues.wait(second, Time{500}) == Time{});
@@ -76,7 +76,7 @@ TEST_CASE("receive queues: a lone sender is no faster than the NIC that it sends
 }
 
 TEST_CASE("receive queues: hosts that each send to two NICs send to each at half their rate") {
-  Rig rig;
+  FiveNodes rig;
   for (const std::uint32_t from : {1U, 2U})
     for (const std::uint32_t to : {0U, 4U}) (void)rig.begin(from, to, 1000, Time{});
   CHECK(rig.queues.wait(rig.prepare(3, 0, 1000), Time{1000}) == Time{});
