@@ -3,20 +3,18 @@
 #include <fmt/format.h>
 
 #include <cstdio>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "cli/calibrate_measure.h"
 #include "cli/calibrated_file.h"
 #include "cli/exit_codes.h"
+#include "experiments/spec_json.h"
 #include "policies/errors.h"
 #include "traces/file_kind.h"
 
 namespace cohort {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 CalibratedFile calibrate_file(const TextFile& file) {
   switch (kind_of(file)) {
@@ -46,7 +44,7 @@ std::string refusals_text(const std::vector<std::string>& refused) {
   return text;
 }
 
-std::string spec_text(std::string_view title, const char* key, const Json& value) {
+std::string spec_text(std::string_view title, const char* key, const OrderedJson& value) {
   return fmt::format("\n{}:\n\"{}\": {}\n", title, key, value.dump());
 }
 
@@ -56,9 +54,9 @@ int calibrate(const CalibrateArguments& arguments) {
     throw InputError("calibrate", "neither files nor --measure; allowed: one of them");
   std::vector<CalibratedFile> read;
   for (const auto& file : arguments.files) read.push_back(calibrate_file(read_text_file(file)));
-  Json logs = Json::array();
+  OrderedJson logs = OrderedJson::array();
   for (CalibratedFile& file : read) {
-    for (const Json& warning : file.entry["warnings"]) {
+    for (const OrderedJson& warning : file.entry["warnings"]) {
       fmt::print(stderr, "cohort: {}: {}\n", file.entry["file"].get<std::string>(),
                  warning.get<std::string>());
     }
@@ -66,8 +64,8 @@ int calibrate(const CalibrateArguments& arguments) {
     logs.push_back(std::move(file.entry));
   }
   if (arguments.json)
-    fmt::print("{}\n",
-               Json{{"logs", std::move(logs)}}.dump(2, ' ', false, Json::error_handler_t::replace));
+    fmt::print("{}\n", OrderedJson{{"logs", std::move(logs)}}.dump(
+                           2, ' ', false, OrderedJson::error_handler_t::replace));
   return kDone;
 }
 

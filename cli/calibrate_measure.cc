@@ -13,6 +13,7 @@
 #include "cli/exit_codes.h"
 #include "experiments/measured_cluster.h"
 #include "experiments/rank_layout.h"
+#include "experiments/spec_json.h"
 #include "policies/errors.h"
 #include "runtime/measurement.h"
 #include "runtime/mpi_job.h"
@@ -20,7 +21,6 @@
 namespace cohort {
 namespace {
 
-using Json = nlohmann::ordered_json;
 using Nodes = std::vector<std::vector<std::uint32_t>>;
 
 // The ranks of each host.
@@ -60,9 +60,9 @@ void print_text(const std::vector<PatternResult>& results, const MeasuredCluster
 }
 
 void print_json(const std::vector<PatternResult>& results, const MeasuredCluster& fitted) {
-  Json patterns = Json::array();
+  OrderedJson patterns = OrderedJson::array();
   for (const auto& result : results) {
-    Json timings = Json::array();
+    OrderedJson timings = OrderedJson::array();
     for (const auto& timing : result.timings)
       timings.push_back({{"bytes", timing.bytes},
                          {"seconds", timing.seconds},
@@ -75,16 +75,16 @@ void print_json(const std::vector<PatternResult>& results, const MeasuredCluster
                         {"create_seconds", result.create_seconds},
                         {"timings", std::move(timings)}});
   }
-  Json checks = Json::array();
+  OrderedJson checks = OrderedJson::array();
   for (const auto& check : fitted.checks)
     checks.push_back({{"pattern", check.pattern},
                       {"bytes", check.bytes},
                       {"measured_seconds", check.measured_seconds},
                       {"predicted_seconds", check.predicted_seconds}});
-  const Json all{{"cluster", fitted.spec},
-                 {"patterns", std::move(patterns)},
-                 {"checks", std::move(checks)},
-                 {"warnings", fitted.warnings}};
+  const OrderedJson all{{"cluster", fitted.spec},
+                        {"patterns", std::move(patterns)},
+                        {"checks", std::move(checks)},
+                        {"warnings", fitted.warnings}};
   fmt::print("{}\n", all.dump(2));
 }
 
@@ -95,7 +95,7 @@ int measure_and_print(MpiJob& job, bool json) {
   if (job.rank() != 0) return kDone;
   const auto cpus = static_cast<std::uint32_t>(::sysconf(_SC_NPROCESSORS_ONLN));
   const auto fitted = fit_cluster(results, nodes, cpus);
-  for (const auto& warning : fitted.warnings) fmt::print(stderr, "cohort: {}\n", warning);
+  for (const auto& warning : fitted.warnings) say(warning);
   json ? print_json(results, fitted) : print_text(results, fitted);
   std::fflush(stdout);
   return kDone;

@@ -2,11 +2,11 @@
 // text, and the part of a spec that follows from it.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "experiments/spec_json.h"
 #include "traces/text_file.h"
 
 namespace cohort {
@@ -14,7 +14,7 @@ namespace cohort {
 struct CalibratedFile {
   // `kind`, `file`, what the file says, the part of a spec (`cluster`, `workload`), `refused` (what
   // the file cannot show, and why), `warnings`.
-  nlohmann::ordered_json entry;
+  OrderedJson entry;
   std::string text;
 };
 
@@ -29,6 +29,6 @@ struct CalibratedFile {
 [[nodiscard]] std::string refusals_text(const std::vector<std::string>& refused);
 // `title`, then the key and its value as they stand in a spec.
 [[nodiscard]] std::string spec_text(std::string_view title, const char* key,
-                                    const nlohmann::ordered_json& value);
+                                    const OrderedJson& value);
 
 }  // namespace cohort

@@ -1,20 +1,18 @@
 #include <fmt/format.h>
 
 #include <iterator>
-#include <nlohmann/json.hpp>
 #include <string>
 
 #include "cli/calibrated_file.h"
+#include "experiments/spec_json.h"
 #include "traces/hostfile.h"
 
 namespace cohort {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 // Null when no host has slots.
-Json cluster(const Hostfile& hosts) {
-  Json gpus = Json::array();
+OrderedJson cluster(const Hostfile& hosts) {
+  OrderedJson gpus = OrderedJson::array();
   for (const HostSlots& host : hosts.hosts) {
     if (host.slots > 0) gpus.push_back(host.slots);
   }
@@ -34,12 +32,13 @@ std::vector<std::string> refusals(const Hostfile& hosts) {
   return refused;
 }
 
-Json to_json(const Hostfile& hosts) {
-  Json list = Json::array();
+OrderedJson to_json(const Hostfile& hosts) {
+  OrderedJson list = OrderedJson::array();
   for (const HostSlots& host : hosts.hosts) {
-    list.push_back({{"name", host.name},
-                    {"slots", host.slots},
-                    {"max_slots", host.max_slots ? Json(*host.max_slots) : Json(nullptr)}});
+    list.push_back(
+        {{"name", host.name},
+         {"slots", host.slots},
+         {"max_slots", host.max_slots ? OrderedJson(*host.max_slots) : OrderedJson(nullptr)}});
   }
   return {{"kind", "hostfile"},        {"file", hosts.file},        {"hosts", std::move(list)},
           {"slots", hosts.slots},      {"cluster", cluster(hosts)}, {"refused", refusals(hosts)},
@@ -57,7 +56,7 @@ std::string to_text(const Hostfile& hosts) {
     fmt::format_to(out, "{:>14} {:>14}  {}\n", host.slots,
                    host.max_slots ? std::to_string(*host.max_slots) : "-", host.name);
   }
-  const Json part = cluster(hosts);
+  const OrderedJson part = cluster(hosts);
   return part.is_null() ? text : text + spec_text("for a spec", "cluster", part);
 }
 

@@ -2,18 +2,16 @@
 
 #include <algorithm>
 #include <iterator>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 
 #include "cli/calibrated_file.h"
+#include "experiments/spec_json.h"
 #include "traces/link_fit.h"
 #include "traces/nccl_tests.h"
 
 namespace cohort {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 struct Calibration {
   NcclLog log;
@@ -23,10 +21,10 @@ struct Calibration {
 };
 
 // Six digits: more than a log prints.
-double rounded(double value) { return std::stod(fmt::format("{:.6g}", value)); }
+double six_digits(double value) { return std::stod(fmt::format("{:.6g}", value)); }
 
-Json optional_json(std::optional<double> value, double scale) {
-  return value ? Json(rounded(*value * scale)) : Json(nullptr);
+OrderedJson optional_json(std::optional<double> value, double scale) {
+  return value ? OrderedJson(six_digits(*value * scale)) : OrderedJson(nullptr);
 }
 
 // "2 MiB" where it is a whole number of these, else bytes.
@@ -39,37 +37,37 @@ std::string binary_size(std::uint64_t bytes) {
 
 // [[bytes, bus GB/s], ...]; null when bus bandwidths are not known or are not those of an
 // all-reduce.
-Json measured(const Calibration& calibration) {
+OrderedJson measured(const Calibration& calibration) {
   if (calibration.log.collective != NcclCollective::AllReduce) return nullptr;
-  Json points = Json::array();
+  OrderedJson points = OrderedJson::array();
   for (const CurvePoint& point : calibration.fit.curve) {
     if (!point.bus_bytes_per_second) return nullptr;
-    points.push_back({point.bytes, rounded(*point.bus_bytes_per_second / 1e9)});
+    points.push_back({point.bytes, six_digits(*point.bus_bytes_per_second / 1e9)});
   }
   return points;
 }
 
 // The part of a spec's `cluster` that holds the alpha-beta fit; null without one.
-Json fitted_cluster(const Calibration& calibration) {
+OrderedJson fitted_cluster(const Calibration& calibration) {
   if (!calibration.fit.hop) return nullptr;
   const RingHop& hop = *calibration.fit.hop;
   const auto link = [&hop](double share) {
-    return Json{{"bandwidth", fmt::format("{:.4g}GB/s", hop.bytes_per_second / 1e9)},
-                {"latency", fmt::format("{:.4g}us", hop.latency_seconds * 1e6 * share)}};
+    return OrderedJson{{"bandwidth", fmt::format("{:.4g}GB/s", hop.bytes_per_second / 1e9)},
+                       {"latency", fmt::format("{:.4g}us", hop.latency_seconds * 1e6 * share)}};
   };
   // A hop between nodes has twice the latency of a NIC.
   if (calibration.effective()) return {{"nic", link(0.5)}, {"collective", "ring"}};
-  Json fabric = link(1);
+  OrderedJson fabric = link(1);
   fabric["kind"] = "switched";
   return {{"fabric", std::move(fabric)}, {"collective", "ring"}};
 }
 
-Json fit_json(const Calibration& calibration) {
+OrderedJson fit_json(const Calibration& calibration) {
   if (!calibration.fit.fit) return nullptr;
   const AlphaBeta& fit = *calibration.fit.fit;
-  return {{"latency_us", rounded(fit.latency_seconds * 1e6)},
-          {"bandwidth_gb_per_s", rounded(fit.bytes_per_second / 1e9)},
-          {"worst_relative_error", rounded(fit.worst_error)},
+  return {{"latency_us", six_digits(fit.latency_seconds * 1e6)},
+          {"bandwidth_gb_per_s", six_digits(fit.bytes_per_second / 1e9)},
+          {"worst_relative_error", six_digits(fit.worst_error)},
           {"worst_bytes", fit.worst_bytes},
           {"good", fit.worst_error <= kGoodFit},
           {"effective", calibration.effective()},
@@ -82,22 +80,22 @@ const NcclRow& last_row(const NcclLog& log) {
                            [](const NcclRow& a, const NcclRow& b) { return a.bytes < b.bytes; });
 }
 
-Json to_json(const Calibration& calibration) {
-  Json points = Json::array();
+OrderedJson to_json(const Calibration& calibration) {
+  OrderedJson points = OrderedJson::array();
   for (const CurvePoint& point : calibration.fit.curve) {
     points.push_back({{"bytes", point.bytes},
-                      {"time_us", rounded(point.seconds * 1e6)},
-                      {"algbw_gb_per_s", rounded(point.algorithm_bytes_per_second / 1e9)},
+                      {"time_us", six_digits(point.seconds * 1e6)},
+                      {"algbw_gb_per_s", six_digits(point.algorithm_bytes_per_second / 1e9)},
                       {"busbw_gb_per_s", optional_json(point.bus_bytes_per_second, 1e-9)}});
   }
   const NcclLog& log = calibration.log;
-  Json curve = measured(calibration);
+  OrderedJson curve = measured(calibration);
   const NcclRow& last = last_row(log);
   return {{"kind", "nccl-tests"},
           {"file", log.file},
           {"collective", name(log.collective)},
           {"collective_named", log.collective_named},
-          {"ranks", log.ranks == 0 ? Json(nullptr) : Json(log.ranks)},
+          {"ranks", log.ranks == 0 ? OrderedJson(nullptr) : OrderedJson(log.ranks)},
           {"hosts", log.hosts},
           {"rows", log.rows.size()},
           {"floor_us", optional_json(calibration.fit.floor_seconds, 1e6)},
@@ -164,12 +162,12 @@ std::string to_text(const Calibration& calibration) {
                        ? fmt::format("{:.2f}", *point.bus_bytes_per_second / 1e9)
                        : "-");
   }
-  if (const Json curve = measured(calibration); !curve.is_null()) {
+  if (const OrderedJson curve = measured(calibration); !curve.is_null()) {
     fmt::format_to(
         out, "\nmeasured curve for a spec, in \"cluster\":\n\"collective\": {{\"measured\": {}}}\n",
         curve.dump());
   }
-  if (const Json cluster = fitted_cluster(calibration); !cluster.is_null()) {
+  if (const OrderedJson cluster = fitted_cluster(calibration); !cluster.is_null()) {
     const std::string part = cluster.dump();
     fmt::format_to(out, "\nalpha-beta fit for a spec, in \"cluster\"{}:\n{}\n",
                    calibration.effective() ? " (effective)" : "", part.substr(1, part.size() - 2));

@@ -1,16 +1,14 @@
 #include <fmt/format.h>
 
 #include <iterator>
-#include <nlohmann/json.hpp>
 #include <string>
 
 #include "cli/calibrated_file.h"
+#include "experiments/spec_json.h"
 #include "traces/profiler_trace.h"
 
 namespace cohort {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 double microseconds(Time time) { return static_cast<double>(time.count()) / 1e3; }
 
@@ -21,17 +19,17 @@ std::vector<std::string> refusals(const ProfilerTrace& trace) {
       "computing alone: a step is a whole one, communication and waiting for others included"};
 }
 
-Json to_json(const ProfilerTrace& trace) {
-  Json steps = Json::array();
+OrderedJson to_json(const ProfilerTrace& trace) {
+  OrderedJson steps = OrderedJson::array();
   for (const ProfilerStep& step : trace.steps) {
     steps.push_back({{"step", step.number}, {"duration_us", microseconds(step.time)}});
   }
   return {{"kind", "profiler-trace"},
           {"file", trace.file},
-          {"rank", trace.rank ? Json(*trace.rank) : Json(nullptr)},
+          {"rank", trace.rank ? OrderedJson(*trace.rank) : OrderedJson(nullptr)},
           {"steps", std::move(steps)},
           {"refused", refusals(trace)},
-          {"warnings", Json::array()}};
+          {"warnings", OrderedJson::array()}};
 }
 
 std::string to_text(const ProfilerTrace& trace) {

@@ -4,16 +4,15 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <string>
 
 #include "cli/calibrated_file.h"
+#include "experiments/spec_json.h"
 #include "traces/topology_matrix.h"
 
 namespace cohort {
 namespace {
 
-using Json = nlohmann::ordered_json;
 using Names = std::vector<std::string>;
 
 Names path_names(const std::vector<DevicePath>& paths) {
@@ -40,8 +39,8 @@ std::map<std::string, Names> numa_nodes(const TopologyMatrix& matrix) {
   return nodes;
 }
 
-Json cluster(const TopologyMatrix& matrix) {
-  Json part{{"nodes", 1}, {"gpus_per_node", matrix.gpus()}};
+OrderedJson cluster(const TopologyMatrix& matrix) {
+  OrderedJson part{{"nodes", 1}, {"gpus_per_node", matrix.gpus()}};
   if (all_nvlink(gpu_paths(matrix))) part["fabric"] = {{"kind", "switched"}};
   if (matrix.nics() > 0) part["nics_per_node"] = matrix.nics();
   return part;
@@ -65,11 +64,11 @@ Names refusals(const TopologyMatrix& matrix) {
   return refused;
 }
 
-Json devices_json(const TopologyMatrix& matrix) {
+OrderedJson devices_json(const TopologyMatrix& matrix) {
   const auto known = [](const std::string& text) {
-    return text.empty() ? Json(nullptr) : Json(text);
+    return text.empty() ? OrderedJson(nullptr) : OrderedJson(text);
   };
-  Json devices = Json::array();
+  OrderedJson devices = OrderedJson::array();
   for (std::size_t i = 0; i < matrix.devices.size(); ++i) {
     const TopologyDevice& device = matrix.devices[i];
     devices.push_back({{"name", device.name},
@@ -83,7 +82,7 @@ Json devices_json(const TopologyMatrix& matrix) {
   return devices;
 }
 
-Json to_json(const TopologyMatrix& matrix) {
+OrderedJson to_json(const TopologyMatrix& matrix) {
   return {{"kind", "topology"},
           {"file", matrix.file},
           {"gpus", matrix.gpus()},

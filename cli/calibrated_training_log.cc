@@ -1,18 +1,16 @@
 #include <fmt/format.h>
 
 #include <iterator>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 
 #include "cli/calibrated_file.h"
+#include "experiments/spec_json.h"
 #include "traces/training_log.h"
 #include "traces/units.h"
 
 namespace cohort {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 std::vector<std::string> refusals(const TrainingLog& log) {
   return {fmt::format("how a step's time spreads, over steps or workers: an epoch gives an average "
@@ -22,8 +20,8 @@ std::vector<std::string> refusals(const TrainingLog& log) {
           "included; as compute it is effective"};
 }
 
-Json epochs_json(const TrainingLog& log) {
-  Json epochs = Json::array();
+OrderedJson epochs_json(const TrainingLog& log) {
+  OrderedJson epochs = OrderedJson::array();
   for (const TrainingEpoch& epoch : log.epochs) {
     epochs.push_back({{"throughput_per_second", epoch.samples_per_second},
                       {"batch_size", epoch.batch_size},
@@ -35,11 +33,11 @@ Json epochs_json(const TrainingLog& log) {
   return epochs;
 }
 
-Json workload(const TrainingLog& log) {
+OrderedJson workload(const TrainingLog& log) {
   return {{"compute", format_time(from_seconds_up(median_batch_seconds(log)))}};
 }
 
-Json to_json(const TrainingLog& log) {
+OrderedJson to_json(const TrainingLog& log) {
   const auto behind_first = batch_seconds_behind_first(log);
   return {{"kind", "training-log"},
           {"file", log.file},
@@ -47,7 +45,8 @@ Json to_json(const TrainingLog& log) {
           {"epochs", epochs_json(log)},
           {"warm_up_seconds", log.epochs.front().first_batch_seconds},
           {"batches_per_epoch", batches_per_epoch(log)},
-          {"batch_seconds_behind_first", behind_first ? Json(*behind_first) : Json(nullptr)},
+          {"batch_seconds_behind_first",
+           behind_first ? OrderedJson(*behind_first) : OrderedJson(nullptr)},
           {"effective", true},
           {"workload", workload(log)},
           {"refused", refusals(log)},

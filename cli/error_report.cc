@@ -31,6 +31,8 @@ int report_error(int exit_code, const std::string& message) {
   return exit_code;
 }
 
+void say(const std::string& note) { fmt::print(stderr, "cohort: {}\n", note); }
+
 int report_current_error() {
   try {
     throw;

@@ -1,4 +1,4 @@
-// Every error as its exit code and one line on stderr.
+// What cohort says on stderr: every error as its exit code and one line, and notes.
 #pragma once
 
 #include <string>
@@ -10,5 +10,8 @@ namespace cohort {
 
 // "cohort: MESSAGE", one line whatever a file's name or a key holds. Returns the exit code.
 int report_error(int exit_code, const std::string& message);
+
+// "cohort: NOTE".
+void say(const std::string& note);
 
 }  // namespace cohort

@@ -30,8 +30,6 @@
 namespace cohort {
 namespace {
 
-void say(const std::string& line) { fmt::print(stderr, "cohort: {}\n", line); }
-
 std::string own_path() { return std::filesystem::read_symlink("/proc/self/exe").string(); }
 
 std::string hex(const Secret& secret) {

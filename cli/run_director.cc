@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <thread>
 
+#include "cli/error_report.h"
 #include "cli/exit_codes.h"
 #include "cli/interrupt.h"
 #include "cli/listen_address.h"
@@ -15,8 +16,6 @@
 
 namespace cohort {
 namespace {
-
-void say(const std::string& line) { fmt::print(stderr, "cohort: {}\n", line); }
 
 std::chrono::milliseconds up_to_milliseconds(Time time) {
   return std::chrono::ceil<std::chrono::milliseconds>(time);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/error_report.h"
 #include "cli/exit_codes.h"
 #include "cli/interrupt.h"
 #include "experiments/launched_rank.h"
@@ -28,8 +29,6 @@ void say_what_was_done(const SweepReport& report, const std::string& out) {
     fmt::print(stderr, "cohort: {} rows failed; their column \"error\" says why\n", report.failed);
   }
 }
-
-void say(const std::string& line) { fmt::print(stderr, "cohort: {}\n", line); }
 
 }  // namespace
 

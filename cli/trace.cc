@@ -8,10 +8,11 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <string>
 
+#include "cli/error_report.h"
 #include "cli/exit_codes.h"
+#include "experiments/spec_json.h"
 #include "policies/errors.h"
 #include "traces/recording.h"
 #include "traces/trace_fit.h"
@@ -20,11 +21,10 @@
 namespace cohort {
 namespace {
 
-using Json = nlohmann::ordered_json;
 namespace fs = std::filesystem;
 
-void say(const std::vector<std::string>& notes) {
-  for (const std::string& note : notes) fmt::print(stderr, "cohort: {}\n", note);
+void say_each(const std::vector<std::string>& notes) {
+  for (const std::string& note : notes) say(note);
 }
 
 // Empty when the slow workers are no pipeline stages.
@@ -69,28 +69,29 @@ void write_whole(const fs::path& file, const std::string& text) {
   }
 }
 
-double rounded(double value) { return std::stod(fmt::format("{:.4g}", value)); }
+double four_digits(double value) { return std::stod(fmt::format("{:.4g}", value)); }
 
-Json stragglers_json(const TraceFit& fit) {
-  Json list = Json::array();
+OrderedJson stragglers_json(const TraceFit& fit) {
+  OrderedJson list = OrderedJson::array();
   for (const Fixed& fixed : fit.fixed) {
     list.push_back(
-        {{"kind", "fixed"}, {"workers", fixed.workers}, {"factor", rounded(fixed.factor)}});
+        {{"kind", "fixed"}, {"workers", fixed.workers}, {"factor", four_digits(fixed.factor)}});
   }
   if (fit.bernoulli) {
     list.push_back({{"kind", "bernoulli"},
-                    {"probability", rounded(fit.bernoulli->probability)},
-                    {"factor", rounded(fit.bernoulli->factor)}});
+                    {"probability", four_digits(fit.bernoulli->probability)},
+                    {"factor", four_digits(fit.bernoulli->factor)}});
   }
   if (fit.burst) {
     list.push_back({{"kind", "burst"},
-                    {"enter", rounded(fit.burst->enter)},
-                    {"leave", rounded(fit.burst->leave)},
-                    {"factor", rounded(fit.burst->factor)}});
+                    {"enter", four_digits(fit.burst->enter)},
+                    {"leave", four_digits(fit.burst->leave)},
+                    {"factor", four_digits(fit.burst->factor)}});
   }
   if (fit.jitter) {
-    list.push_back(
-        {{"kind", "jitter"}, {"distribution", "lognormal"}, {"sigma", rounded(fit.jitter->sigma)}});
+    list.push_back({{"kind", "jitter"},
+                    {"distribution", "lognormal"},
+                    {"sigma", four_digits(fit.jitter->sigma)}});
   }
   return list;
 }
@@ -103,9 +104,9 @@ int import_trace(const TraceArguments& arguments) {
     throw InputError("--out", arguments.out.string() + " is a directory; expected a file");
   }
   write_whole(arguments.out, to_csv(recording.trace));
-  say(recording.notes);
+  say_each(recording.notes);
   const std::string warning = stage_warning(recording, summarise(recording.trace));
-  if (!warning.empty()) say({warning});
+  if (!warning.empty()) say(warning);
   fmt::print("{}: {} workers, {} steps\n", arguments.out.string(), recording.trace.workers(),
              recording.trace.steps());
   return kDone;
@@ -113,7 +114,7 @@ int import_trace(const TraceArguments& arguments) {
 
 int show_trace(const TraceArguments& arguments) {
   const Recording recording = read_recording(arguments.files);
-  say(recording.notes);
+  say_each(recording.notes);
   const auto workers = summarise(recording.trace);
   fmt::print("{} workers, {} steps, median step {}\n\n", workers.size(), recording.trace.steps(),
              format_time(recording.trace.median()));
@@ -133,12 +134,12 @@ int fit_and_print(const TraceArguments& arguments) {
   const Recording recording = read_recording(arguments.files);
   const TraceFit fit = fit_trace(recording.trace);
   if (fit.compute == Time{0}) throw InputError(arguments.files.front().string(), fit.notes.front());
-  say(recording.notes);
-  say(fit.notes);
+  say_each(recording.notes);
+  say_each(fit.notes);
   const std::string warning = stage_warning(recording, summarise(recording.trace));
-  if (!warning.empty()) say({warning});
-  const Json spec{{"workload", {{"compute", format_time(fit.compute)}}},
-                  {"stragglers", stragglers_json(fit)}};
+  if (!warning.empty()) say(warning);
+  const OrderedJson spec{{"workload", {{"compute", format_time(fit.compute)}}},
+                         {"stragglers", stragglers_json(fit)}};
   fmt::print("{}\n", spec.dump(2));
   return kDone;
 }

@@ -21,7 +21,7 @@ namespace cohort {
 namespace {
 
 using Stream = boost::asio::ip::tcp::iostream;
-using Clock = std::chrono::steady_clock;
+using SteadyClock = std::chrono::steady_clock;
 
 class Helper {
  public:
@@ -42,11 +42,11 @@ class Helper {
   // False: over before it was found.
   bool find_rank_0(Stream& stream) {
     constexpr std::chrono::milliseconds kPause{50};
-    const auto limit = Clock::now() + kMeetingLimit;
+    const auto limit = SteadyClock::now() + kMeetingLimit;
     std::string why;
     while (!over()) {
       if (meet(stream, why)) return true;
-      if (Clock::now() > limit) {
+      if (SteadyClock::now() > limit) {
         throw EnvironmentError(fmt::format(
             "rank {} on {} did not find rank 0 within {} s: {}; all ranks must see the same --out",
             options_.rank, host_name(), kMeetingLimit.count(), why));

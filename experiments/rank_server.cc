@@ -23,7 +23,7 @@ namespace cohort {
 namespace {
 
 using boost::asio::ip::tcp;
-using Clock = std::chrono::steady_clock;
+using SteadyClock = std::chrono::steady_clock;
 using boost::system::error_code;
 
 constexpr std::chrono::milliseconds kTick{50};
@@ -33,33 +33,33 @@ constexpr std::chrono::seconds kLeaveLimit{5};
 // Rows shorter than this are handed out one ahead, so that no rank waits for the next.
 constexpr std::chrono::milliseconds kShortRow{100};
 
-struct Held {
-  std::size_t row;
-  Clock::time_point since;
-};
-
-struct Peer {
-  explicit Peer(tcp::socket connected) : socket(std::move(connected)) {}
-  tcp::socket socket;
-  std::string input;
-  std::optional<std::uint32_t> rank;  // none: no hello yet
-  std::vector<Held> held;
-  bool short_rows = false;
-  bool told_end = false;
-  Clock::time_point since = Clock::now();
-  Clock::time_point beat = Clock::now();
-};
-using PeerPointer = std::shared_ptr<Peer>;  // pending reads hold it
-
-std::string address_of(const Peer& peer) {
+std::string address_of(const tcp::socket& socket) {
   error_code error;
-  const auto endpoint = peer.socket.remote_endpoint(error);
+  const auto endpoint = socket.remote_endpoint(error);
   return error ? "a peer that is gone" : endpoint.address().to_string();
 }
 
 }  // namespace
 
 struct RankServer::State {
+  struct Held {
+    std::size_t row;
+    SteadyClock::time_point since;
+  };
+
+  struct Peer {
+    explicit Peer(tcp::socket connected) : socket(std::move(connected)) {}
+    tcp::socket socket;
+    std::string input;
+    std::optional<std::uint32_t> rank;  // none: no hello yet
+    std::vector<Held> held;
+    bool short_rows = false;
+    bool told_end = false;
+    SteadyClock::time_point since = SteadyClock::now();
+    SteadyClock::time_point beat = SteadyClock::now();
+  };
+  using PeerPointer = std::shared_ptr<Peer>;  // pending reads hold it
+
   State(RowQueue& queue, const std::vector<PlannedRow>& rows, Keep keep, Options options)
       : queue(queue), rows(rows), keep(std::move(keep)), options(std::move(options)) {}
 
@@ -88,8 +88,8 @@ struct RankServer::State {
   std::list<PeerPointer> peers;
   std::set<std::uint32_t> seen;  // ranks that came
   bool ended = false;
-  Clock::time_point began = Clock::now();
-  Clock::time_point end{};
+  SteadyClock::time_point began = SteadyClock::now();
+  SteadyClock::time_point end{};
   std::chrono::milliseconds latest{};
   std::jthread thread;  // runs io; owns all above from its start on
 };
@@ -164,7 +164,7 @@ bool RankServer::State::take_row(Peer& peer, std::string_view line) {
   if (error != std::errc{} || held == peer.held.end() || *end_of_number != ' ') return false;
   line.remove_prefix(static_cast<std::size_t>(end_of_number - line.data()) + 1);
   if (!line.starts_with('{') || !Json::accept(line)) return false;
-  peer.short_rows = Clock::now() - held->since < kShortRow;
+  peer.short_rows = SteadyClock::now() - held->since < kShortRow;
   peer.held.erase(held);
   try {
     keep(row, std::string(line));
@@ -184,7 +184,7 @@ bool RankServer::State::hand_out(Peer& peer) {
   while (!ended && peer.held.size() < (peer.short_rows ? 2U : 1U)) {
     const auto number = queue.lend();
     if (!number) return true;
-    peer.held.push_back({*number, Clock::now()});
+    peer.held.push_back({*number, SteadyClock::now()});
     const auto& row = rows[*number];
     if (!send(peer, fmt::format("row {} {} {} {}", *number, row.cell, row.policy, row.seed)))
       return false;
@@ -197,8 +197,8 @@ bool RankServer::State::attend(Peer& peer) {
     if (!std::exchange(peer.told_end, true)) return send(peer, "end");
     return true;
   }
-  if (Clock::now() - peer.beat > kBeat) {
-    peer.beat = Clock::now();
+  if (SteadyClock::now() - peer.beat > kBeat) {
+    peer.beat = SteadyClock::now();
     if (!send(peer, "beat")) return false;
   }
   return hand_out(peer);
@@ -206,7 +206,7 @@ bool RankServer::State::attend(Peer& peer) {
 
 void RankServer::State::lose(const PeerPointer& peer, const std::string& why) {
   if (!peer->rank) {
-    options.log(fmt::format("refused a connection from {}: {}", address_of(*peer), why));
+    options.log(fmt::format("refused a connection from {}: {}", address_of(peer->socket), why));
   } else if (!ended) {
     options.log(fmt::format("rank {} is lost ({}); {} rows of it go to others", *peer->rank, why,
                             peer->held.size()));
@@ -221,7 +221,7 @@ void RankServer::State::tick() {
   timer.expires_after(kTick);
   timer.async_wait([this](error_code error) {
     if (error) return;
-    const auto now = Clock::now();
+    const auto now = SteadyClock::now();
     for (const auto& peer : std::vector<PeerPointer>(peers.begin(), peers.end())) {
       if (!peer->rank && now - peer->since > kHelloLimit) {
         lose(peer, "said no hello in time");
@@ -236,7 +236,7 @@ void RankServer::State::tick() {
 
 // Or those that are missing have had their time.
 bool RankServer::State::all_gone() const {
-  const auto now = Clock::now();
+  const auto now = SteadyClock::now();
   const bool open =
       std::ranges::any_of(peers, [](const auto& peer) { return peer->rank.has_value(); });
   if (open) return now - end > kLeaveLimit;
@@ -263,7 +263,7 @@ void RankServer::dismiss(std::chrono::milliseconds latest) {
   boost::asio::post(state_->io, [state = state_.get(), latest] {
     state->ended = true;
     state->latest = latest;
-    state->end = Clock::now();
+    state->end = SteadyClock::now();
   });
   state_->thread.join();
 }

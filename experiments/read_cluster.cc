@@ -12,7 +12,7 @@
 namespace cohort {
 namespace {
 
-constexpr double kMostFactor = 1e4;
+constexpr double kMostComputeFactor = 1e4;
 constexpr double kLargestSpread = 3;
 
 std::vector<std::uint32_t> read_gpus_per_node(const SpecNode& cluster) {
@@ -71,7 +71,7 @@ void override_node(const SpecNode& entry, std::uint32_t node, ClusterSpec& clust
   const auto first =
       std::accumulate(cluster.gpus_per_node.begin(), cluster.gpus_per_node.begin() + node, 0U);
   for (std::uint32_t i = 0; i < cluster.gpus_per_node[node]; ++i) {
-    cluster.compute_factor[first + i] = factor->positive_number(kMostFactor);
+    cluster.compute_factor[first + i] = factor->positive_number(kMostComputeFactor);
   }
 }
 
@@ -81,7 +81,7 @@ void override_worker(const SpecNode& entry, ClusterSpec& cluster) {
       of_node->complain("NICs belong to a node; allowed: with \"node\"");
   }
   const auto index = entry.need("worker").count(0, cluster.compute_factor.size() - 1);
-  cluster.compute_factor[index] = entry.need("compute_factor").positive_number(kMostFactor);
+  cluster.compute_factor[index] = entry.need("compute_factor").positive_number(kMostComputeFactor);
 }
 
 // `said`: what the overrides before this one name, such as `node 3 nic_latency`.

@@ -7,7 +7,7 @@
 namespace cohort {
 namespace {
 
-constexpr double kMostFactor = 1e4;
+constexpr double kMostSlowdown = 1e4;
 constexpr double kMostRate = 1e6;
 
 std::vector<std::uint32_t> read_indices(const SpecNode& list, std::string_view what,
@@ -26,20 +26,20 @@ std::vector<std::uint32_t> read_indices(const SpecNode& list, std::string_view w
 Bernoulli read_bernoulli(const SpecNode& node, const StragglerLimits& limits) {
   node.only_keys({"kind", "scope", "probability", "factor"});
   return {node.need("probability").probability(limits.workers),
-          node.need("factor").number(1, kMostFactor)};
+          node.need("factor").number(1, kMostSlowdown)};
 }
 
 Fixed read_fixed(const SpecNode& node, const StragglerLimits& limits) {
   node.only_keys({"kind", "scope", "workers", "factor"});
   return {read_indices(node.need("workers"), "workers", limits.workers),
-          node.need("factor").number(1, kMostFactor)};
+          node.need("factor").number(1, kMostSlowdown)};
 }
 
 Burst read_burst(const SpecNode& node, const StragglerLimits& limits) {
   node.only_keys({"kind", "scope", "enter", "leave", "factor"});
   return {node.need("enter").probability(limits.workers),
           node.need("leave").probability(limits.workers),
-          node.need("factor").number(1, kMostFactor)};
+          node.need("factor").number(1, kMostSlowdown)};
 }
 
 StragglerSpec read_jitter(const SpecNode& node) {
@@ -121,7 +121,7 @@ LinkStraggler read_link_straggler(const SpecNode& node, const StragglerLimits& l
   link.nodes = read_indices(node.need("nodes"), "nodes", limits.nodes);
   link.enter_per_second = node.need("enter").number(0, kMostRate);
   link.leave_per_second = node.need("leave").number(0, kMostRate);
-  link.factor = node.need("factor").number(1, kMostFactor);
+  link.factor = node.need("factor").number(1, kMostSlowdown);
   return link;
 }
 

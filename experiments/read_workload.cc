@@ -10,7 +10,7 @@
 namespace cohort {
 namespace {
 
-const NamedModel& read_model(const SpecNode& node) {
+const NamedModel& read_named_model(const SpecNode& node) {
   std::vector<std::string_view> names;
   for (const auto& model : named_models()) names.push_back(model.name);
   const auto& found = node.text("one of " + listed(names));
@@ -78,7 +78,7 @@ WorkloadSpec read_workload(const SpecNode& node, const WorkloadDefaults& default
   node.only_keys({"compute", "payload", "backward_share", "buckets", "interference", "drain",
                   "model", "gpu", "training"});
   const auto named = node.find("model");
-  const auto* model = named ? &read_model(*named) : nullptr;
+  const auto* model = named ? &read_named_model(*named) : nullptr;
   WorkloadSpec workload;
   workload.compute = read_compute(node, model, defaults);
   workload.payload = read_payload(node, model, defaults);

@@ -21,11 +21,6 @@
 namespace cohort {
 namespace {
 
-Topology topology_of(const Scenario& scenario) {
-  return Topology(scenario.cluster.gpus_per_node,
-                  servers_needed(*scenario.policy, scenario.options));
-}
-
 std::uint64_t warmup_of(const Scenario& scenario) {
   const auto& quota = scenario.stop.steps_per_worker;
   return scenario.warmup_steps.value_or(quota ? std::min<std::uint64_t>(10, *quota / 10) : 10);

@@ -6,11 +6,6 @@
 namespace cohort {
 namespace {
 
-Topology topology_of(const Scenario& scenario) {
-  return Topology(scenario.cluster.gpus_per_node,
-                  servers_needed(*scenario.policy, scenario.options));
-}
-
 // What a replay needs to make the policy again.
 std::string head_of(const Scenario& scenario) {
   Json run = resolved_json(PolicyChoice{scenario.policy, scenario.options, scenario.label});

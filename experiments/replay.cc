@@ -23,13 +23,13 @@ struct Repeated {
   ReplayedRun run;
 };
 
-const PolicyEntry& read_kind(const SpecNode& node) {
+const PolicyEntry& read_recorded_kind(const SpecNode& node) {
   const auto* entry = find_policy(node.text("the name of a policy"));
   if (entry == nullptr) node.refuse("the name of a policy");
   return *entry;
 }
 
-Options read_options(const SpecNode& node, const PolicyEntry& entry) {
+Options read_recorded_options(const SpecNode& node, const PolicyEntry& entry) {
   std::vector<std::string_view> names;
   for (const auto& option : entry.options) names.push_back(option.name);
   node.only_keys(names);
@@ -39,7 +39,7 @@ Options read_options(const SpecNode& node, const PolicyEntry& entry) {
   return options;
 }
 
-Topology read_topology(const SpecNode& run, std::uint32_t servers) {
+Topology read_recorded_topology(const SpecNode& run, std::uint32_t servers) {
   std::vector<std::uint32_t> gpus_per_node;
   const auto list = run.need("gpus_per_node");
   const auto size = list.size("workers on each node");
@@ -56,15 +56,15 @@ Topology read_topology(const SpecNode& run, std::uint32_t servers) {
   return Topology(gpus_per_node, servers);
 }
 
-Repeated read_run(const SpecNode& run) {
+Repeated read_recorded_run(const SpecNode& run) {
   run.only_keys({"kind", "label", "options", "seed", "gpus_per_node", "servers"});
-  const auto& entry = read_kind(run.need("kind"));
-  const Options options = read_options(run.need("options"), entry);
+  const auto& entry = read_recorded_kind(run.need("kind"));
+  const Options options = read_recorded_options(run.need("options"), entry);
   Repeated repeated;
   repeated.run.label = run.need("label").name();
   repeated.run.seed = run.need("seed").count(0, std::numeric_limits<std::int64_t>::max());
   repeated.topology =
-      std::make_unique<Topology>(read_topology(run, servers_needed(entry, options)));
+      std::make_unique<Topology>(read_recorded_topology(run, servers_needed(entry, options)));
   repeated.policy = std::make_unique<CheckedPolicy>(
       make_policy(entry, options, *repeated.topology, repeated.run.seed), *repeated.topology);
   return repeated;
@@ -75,7 +75,7 @@ Repeated begin(const RunLogReader& log) {
     const Json document = parse_json(log.head(), "");
     const SpecNode head(document);
     head.only_keys({"run"});
-    return read_run(head.need("run"));
+    return read_recorded_run(head.need("run"));
   } catch (const InputError& error) {
     throw InputError(fmt::format("{}: {}", log.place(), error.where()), error.complaint());
   }

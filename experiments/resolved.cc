@@ -21,11 +21,11 @@ Json value_or_list(const std::vector<Value>& values) {
 }
 
 template <typename Value>
-Json or_null(const std::optional<Value>& value) {
+Json json_or_null(const std::optional<Value>& value) {
   return value ? Json(*value) : Json(nullptr);
 }
 
-Json or_null(const std::optional<Time>& value) {
+Json json_or_null(const std::optional<Time>& value) {
   return value ? Json(value->count()) : Json(nullptr);
 }
 
@@ -62,9 +62,9 @@ Json cluster_json(const ClusterSpec& cluster) {
           {"fabric", cluster.fabric == FabricKind::Switched ? "switched" : "shared"},
           {"fabric_bandwidth_bytes_per_second", cluster.fabric_bandwidth},
           {"fabric_latency_ns", cluster.fabric_latency.count()},
-          {"core_bandwidth_bytes_per_second", or_null(cluster.core_bandwidth)},
-          {"host_bandwidth_bytes_per_second", or_null(cluster.host_bandwidth)},
-          {"memory_bandwidth_bytes_per_second", or_null(cluster.memory_bandwidth)},
+          {"core_bandwidth_bytes_per_second", json_or_null(cluster.core_bandwidth)},
+          {"host_bandwidth_bytes_per_second", json_or_null(cluster.host_bandwidth)},
+          {"memory_bandwidth_bytes_per_second", json_or_null(cluster.memory_bandwidth)},
           {"links", std::move(links)},
           {"collective", collective_json(cluster.collective)},
           {"communicator_setup_ns", cluster.communicator_setup.count()},
@@ -159,13 +159,13 @@ Json resolved_json(const Cell& cell) {
                 {"stragglers", std::move(stragglers)},
                 {"trace_fingerprints", cell.trace_fingerprints},
                 {"stop",
-                 {{"steps_per_worker", or_null(cell.stop.steps_per_worker)},
-                  {"total_steps", or_null(cell.stop.total_steps)},
-                  {"seconds_ns", or_null(cell.stop.seconds)}}},
-                {"warmup_steps", or_null(cell.warmup_steps)}};
+                 {{"steps_per_worker", json_or_null(cell.stop.steps_per_worker)},
+                  {"total_steps", json_or_null(cell.stop.total_steps)},
+                  {"seconds_ns", json_or_null(cell.stop.seconds)}}},
+                {"warmup_steps", json_or_null(cell.warmup_steps)}};
   if (!cell.training) return resolved;
   resolved["training"] = resolved_json(cell.training);
-  resolved["stop"]["loss"] = or_null(cell.stop.loss);
+  resolved["stop"]["loss"] = json_or_null(cell.stop.loss);
   return resolved;
 }
 

@@ -2,18 +2,16 @@
 // in CSV, never 0.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "experiments/cell.h"
 #include "experiments/setting.h"
+#include "experiments/spec_json.h"
 #include "traces/result_row.h"
 
 namespace cohort {
-
-using OrderedJson = nlohmann::ordered_json;  // columns keep their order
 
 struct Tuning;  // experiments/tuning.h
 

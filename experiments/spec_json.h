@@ -12,6 +12,7 @@
 namespace cohort {
 
 using Json = nlohmann::json;
+using OrderedJson = nlohmann::ordered_json;  // for what is written: keys keep their order
 
 inline constexpr std::size_t kDeepest = 64;
 inline constexpr std::size_t kLargestSpecBytes = std::size_t{64} << 20;

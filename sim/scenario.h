@@ -56,6 +56,9 @@ struct StepRecord {
   Time stretched{};
 };
 
+// With the servers that the policy needs.
+[[nodiscard]] Topology topology_of(const Scenario& scenario);
+
 // Compute time of each worker's step without slowdown.
 [[nodiscard]] std::vector<Time> base_times(const Scenario& scenario);
 

@@ -17,10 +17,6 @@ namespace {
 // Workers from which on the run looks ahead. Between what was measured: a loss at 16, a gain at 100,000; the border is a guess.
 constexpr std::size_t kLarge = 4'096;
 
-Topology topology_of(const Scenario& scenario) {
-  return Topology(scenario.cluster.gpus_per_node, servers_needed(*scenario.policy, scenario.options));
-}
-
 TransferPlanner::Options planner_options(const Options& options) {
   TransferPlanner::Options out;
   if (options.has("endpoint_bandwidth")) out.endpoint_bandwidth = options.maybe<double>("endpoint_bandwidth");
@@ -292,6 +288,11 @@ Slot Simulation::new_slot(Extra kind, std::uint64_t number) {
   free_slots_.pop_back();
   extras_[static_cast<std::uint32_t>(slot) - workers_.size()] = {kind, number};
   return slot;
+}
+
+Topology topology_of(const Scenario& scenario) {
+  return Topology(scenario.cluster.gpus_per_node,
+                  servers_needed(*scenario.policy, scenario.options));
 }
 
 std::vector<Time> base_times(const Scenario& scenario) {

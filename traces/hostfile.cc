@@ -49,9 +49,9 @@ bool is_lone_host(const Words& words) {
   return (numbered || name.find('.') != std::string_view::npos) && !parse_number<double>(name);
 }
 
-class Reader {
+class HostfileReader {
  public:
-  explicit Reader(const TextFile& file) : file_(file) { hosts_.file = file.name; }
+  explicit HostfileReader(const TextFile& file) : file_(file) { hosts_.file = file.name; }
 
   Hostfile read() {
     each_line(file_.text, [this](std::string_view line, std::size_t number) {
@@ -135,6 +135,6 @@ bool is_hostfile(std::string_view text) {
   return slots || (hosts > 0 && hosts == lines);
 }
 
-Hostfile read_hostfile(const TextFile& file) { return Reader(file).read(); }
+Hostfile read_hostfile(const TextFile& file) { return HostfileReader(file).read(); }
 
 }  // namespace cohort

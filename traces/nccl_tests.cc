@@ -52,9 +52,9 @@ bool is_failure(std::string_view line) {
                              [&](std::string_view words) { return holds(line, words); });
 }
 
-class Reader {
+class NcclLogReader {
  public:
-  explicit Reader(const TextFile& file) : file_(file) { log_.file = file.name; }
+  explicit NcclLogReader(const TextFile& file) : file_(file) { log_.file = file.name; }
 
   NcclLog read() {
     if (file_.text.empty()) throw InputError(log_.file, "is empty; expected an nccl-tests log");
@@ -282,7 +282,7 @@ bool is_nccl_log(std::string_view text) {
   return found;
 }
 
-NcclLog read_nccl_log(const TextFile& file) { return Reader(file).read(); }
+NcclLog read_nccl_log(const TextFile& file) { return NcclLogReader(file).read(); }
 
 NcclLog read_nccl_log(const std::filesystem::path& file) {
   return read_nccl_log(read_text_file(file));

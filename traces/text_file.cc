@@ -13,7 +13,6 @@
 #include "policies/errors.h"
 
 namespace cohort {
-namespace {
 
 class OpenFile {
  public:
@@ -49,8 +48,6 @@ class OpenFile {
   int descriptor_;
 };
 
-}  // namespace
-
 std::string read_text(const std::filesystem::path& file, std::size_t most_bytes) {
   const OpenFile opened(file);
   std::string text;
@@ -72,14 +69,9 @@ TextFile read_text_file(const std::filesystem::path& file) {
   return {file.string(), read_text(file)};
 }
 
-class LineReader::Source : public OpenFile {
- public:
-  using OpenFile::OpenFile;
-};
-
 LineReader::LineReader(std::filesystem::path file)
     : path_(std::move(file)),
-      source_(std::make_unique<Source>(path_)),
+      source_(std::make_unique<OpenFile>(path_)),
       chunk_(std::size_t{1} << 16) {}
 
 LineReader::~LineReader() = default;

@@ -47,6 +47,8 @@ void each_line(std::string_view text, Read read) {
 using Words = std::vector<std::string_view>;
 [[nodiscard]] Words split_words(std::string_view line);
 
+class OpenFile;  // text_file.cc
+
 // The lines of a file that need not fit into memory, one after the other.
 class LineReader {
  public:
@@ -62,9 +64,8 @@ class LineReader {
   [[nodiscard]] std::size_t number() const { return number_; }
 
  private:
-  class Source;
   std::filesystem::path path_;
-  std::unique_ptr<Source> source_;
+  std::unique_ptr<OpenFile> source_;
   std::vector<char> chunk_;
   std::size_t at_ = 0, filled_ = 0;  // of the chunk
   std::string line_;

@@ -100,9 +100,9 @@ bool is_list(std::string_view word) {
   }
 }
 
-class Reader {
+class TopologyMatrixReader {
  public:
-  explicit Reader(const TextFile& file) : file_(file) { matrix_.file = file.name; }
+  explicit TopologyMatrixReader(const TextFile& file) : file_(file) { matrix_.file = file.name; }
 
   TopologyMatrix read() {
     each_line(file_.text, [this](std::string_view line, std::size_t number) {
@@ -260,7 +260,9 @@ bool is_topology_matrix(std::string_view text) {
   return found;
 }
 
-TopologyMatrix read_topology_matrix(const TextFile& file) { return Reader(file).read(); }
+TopologyMatrix read_topology_matrix(const TextFile& file) {
+  return TopologyMatrixReader(file).read();
+}
 
 std::vector<DevicePath> gpu_paths(const TopologyMatrix& matrix) {
   std::vector<DevicePath> paths;

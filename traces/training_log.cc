@@ -50,9 +50,9 @@ std::string missing(const std::map<std::uint64_t, std::size_t>& listed, std::uin
   return fmt::to_string(fmt::join(names, ", "));
 }
 
-class Reader {
+class TrainingLogReader {
  public:
-  explicit Reader(const TextFile& file) : file_(file) { log_.file = file.name; }
+  explicit TrainingLogReader(const TextFile& file) : file_(file) { log_.file = file.name; }
 
   TrainingLog read() {
     each_line(file_.text, [this](std::string_view line, std::size_t number) {
@@ -193,7 +193,7 @@ bool is_training_log(std::string_view text) {
   return found;
 }
 
-TrainingLog read_training_log(const TextFile& file) { return Reader(file).read(); }
+TrainingLog read_training_log(const TextFile& file) { return TrainingLogReader(file).read(); }
 
 double median_batch_seconds(const TrainingLog& log) {
   return median_over_epochs(log,
