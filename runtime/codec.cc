@@ -192,9 +192,9 @@ class Writer {
   std::vector<std::uint8_t>& out_;
 };
 
-class Reader {
+class FieldReader {
  public:
-  explicit Reader(std::span<const std::uint8_t> bytes) : rest_(bytes) {}
+  explicit FieldReader(std::span<const std::uint8_t> bytes) : rest_(bytes) {}
 
   template <Number T>
   void get(T& value) {
@@ -266,7 +266,7 @@ class Reader {
 template <std::size_t type>
 Message read(std::span<const std::uint8_t> body) {
   Message out(std::in_place_index<type>);
-  Reader reader(body);
+  FieldReader reader(body);
   reader.get(std::get<type>(out));
   reader.end();
   return out;
@@ -302,7 +302,7 @@ FrameHeader decode_header(std::span<const std::uint8_t> bytes) {
   std::uint32_t magic = 0;
   std::uint16_t version = 0;
   FrameHeader header;
-  Reader reader(bytes);
+  FieldReader reader(bytes);
   reader.get(magic);
   reader.get(version);
   reader.get(header.type);

@@ -24,7 +24,7 @@ using std::chrono::milliseconds;
 
 constexpr std::uint32_t kProbes = 16;
 constexpr milliseconds kOneTry{2'000};
-constexpr milliseconds kPause{50};
+constexpr milliseconds kBetweenTries{50};
 constexpr milliseconds kLinger{2'000};
 
 Time here() { return Clock::now().time_since_epoch(); }
@@ -62,7 +62,7 @@ struct ControlLink::State {
         socket = std::make_shared<FramedSocket>(std::move(attempt));
         return;
       }
-      std::this_thread::sleep_for(kPause);
+      std::this_thread::sleep_for(kBetweenTries);
     }
     fail(error.message());
   }

@@ -16,11 +16,6 @@ using Entries = Eigen::Map<Eigen::ArrayXf, Eigen::Aligned64>;
 using Part = Eigen::Map<Eigen::ArrayXf>;  // begins anywhere in a buffer
 using ConstPart = Eigen::Map<const Eigen::ArrayXf>;
 
-class Over : public Request {
- public:
-  bool test() override { return true; }
-};
-
 }  // namespace
 
 float* HostVectors::allocate(std::size_t count) {
@@ -64,6 +59,6 @@ void HostVectors::read(const float* from, std::span<float> to) {
   std::copy_n(from, to.size(), to.begin());
 }
 
-std::unique_ptr<Request> HostVectors::fence() { return std::make_unique<Over>(); }
+std::unique_ptr<Request> HostVectors::fence() { return std::make_unique<OverRequest>(); }
 
 }  // namespace cohort

@@ -7,7 +7,7 @@
 namespace cohort {
 namespace {
 
-using Samples = std::span<const std::vector<message::Sample>>;
+using SamplesByMember = std::span<const std::vector<message::Sample>>;
 
 // The means of what was given, entry by entry, with the magnitudes to judge errors by.
 struct Exact {
@@ -50,7 +50,7 @@ bool is_verified(SyncKind kind, Role role) {
   return mean && role != Role::Forwarder;
 }
 
-MeanError mean_error(SyncKind kind, std::span<const Member> members, Samples samples,
+MeanError mean_error(SyncKind kind, std::span<const Member> members, SamplesByMember samples,
                      std::uint64_t entries) {
   Exact exact;
   for (std::size_t i = 0; i < members.size(); ++i)

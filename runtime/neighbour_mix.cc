@@ -21,7 +21,7 @@ class Source : public StagedOperation {
   std::uint32_t reader_;
 };
 
-class Reader : public StagedOperation {
+class NeighbourReader : public StagedOperation {
  public:
   using StagedOperation::StagedOperation;
 
@@ -69,7 +69,7 @@ std::unique_ptr<Operation> begin_neighbour_mix(const message::Start& start,
                                                const OperationContext& context) {
   const auto& reader = find_reader(start.members);
   if (index(reader.worker) == context.replica.prepare().member) {
-    return std::make_unique<Reader>(start, context);
+    return std::make_unique<NeighbourReader>(start, context);
   }
   return std::make_unique<Source>(start, context, reader);
 }

@@ -8,7 +8,7 @@ namespace cohort {
 namespace {
 
 constexpr std::size_t kSampled = 16;
-constexpr std::size_t kChunk = 1 << 16;  // entries whose signs come from one stream
+constexpr std::size_t kSignChunk = 1 << 16;  // entries whose signs come from one stream
 
 // Streams of step 0 with this purpose are the initial parameters.
 Stream signs_of(SyncId sync, std::size_t chunk) {
@@ -18,8 +18,8 @@ Stream signs_of(SyncId sync, std::size_t chunk) {
 double signed_sum(std::span<const float> entries, SyncId sync) {
   double sum = 0;
   for (std::size_t at = 0; at < entries.size();) {
-    Stream stream = signs_of(sync, at / kChunk);
-    const auto end = std::min(at + kChunk, entries.size());
+    Stream stream = signs_of(sync, at / kSignChunk);
+    const auto end = std::min(at + kSignChunk, entries.size());
     while (at < end) {
       auto bits = stream.next_u32();
       for (const auto last = std::min(at + 32, end); at < last; ++at, bits >>= 1) {

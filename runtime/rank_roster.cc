@@ -16,7 +16,7 @@ using boost::system::error_code;
 
 constexpr std::size_t kLongestHello = 4096;
 constexpr std::size_t kMostStrangers = 256;
-constexpr std::chrono::milliseconds kPause{100};
+constexpr std::chrono::milliseconds kAcceptPause{100};
 
 tcp::acceptor listen(boost::asio::io_context& io, const std::string& where) {
   const auto endpoint = endpoint_of(where);
@@ -86,7 +86,7 @@ void RankRoster::accept() {
 
 // The cause, too many open files for one, may last.
 void RankRoster::accept_later() {
-  pause_.expires_after(kPause);
+  pause_.expires_after(kAcceptPause);
   pause_.async_wait([this](const error_code& error) {
     if (!error) accept();
   });

@@ -8,14 +8,15 @@
 namespace cohort {
 namespace {
 
-constexpr std::size_t kChunk = 1 << 16;  // entries that come from one stream
+constexpr std::size_t kDrawnChunk = 1 << 16;  // entries that come from one stream
 
 // Entries first .. first + count of all, uniform on [-1, 1).
 void draw_initial(std::uint64_t seed, std::size_t first, std::span<float> out) {
-  std::size_t at = first / kChunk * kChunk;
+  std::size_t at = first / kDrawnChunk * kDrawnChunk;
   while (at < first + out.size()) {
-    Stream stream(seed, Purpose::InitialParameters, static_cast<std::uint32_t>(at / kChunk), 0);
-    const auto end = std::min(at + kChunk, first + out.size());
+    Stream stream(seed, Purpose::InitialParameters, static_cast<std::uint32_t>(at / kDrawnChunk),
+                  0);
+    const auto end = std::min(at + kDrawnChunk, first + out.size());
     for (; at < end; ++at) {
       const auto value = static_cast<float>(stream.next_u32() >> 8) * 0x1.0p-23F - 1;
       if (at >= first) out[at - first] = value;

@@ -30,6 +30,12 @@ class Request {
   [[nodiscard]] virtual bool test() = 0;
 };
 
+// Of what was over when the call returned.
+class OverRequest final : public Request {
+ public:
+  bool test() override { return true; }
+};
+
 struct Transfer {
   enum class Way : std::uint8_t { Send, Receive };
   Way way = Way::Send;

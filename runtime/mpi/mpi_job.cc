@@ -11,7 +11,7 @@
 #include <cstring>
 #include <fstream>
 #include <map>
-#include <optional>
+#include <memory>
 
 #include "runtime/emulated_step.h"
 #include "runtime/host_vectors.h"
@@ -60,7 +60,7 @@ void initialise() {
   }
 }
 
-Name host_name() {
+Name padded_host_name() {
   Name name{};
   gethostname(name.data(), name.size() - 1);
   return name;
@@ -86,7 +86,7 @@ Place own_place() {
   Place place;
   std::string boot;
   std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), boot);
-  place.kernel = host_name();
+  place.kernel = padded_host_name();
   if (!boot.empty()) {
     place.kernel.fill(0);
     boot.copy(place.kernel.data(), place.kernel.size() - 1);
@@ -122,7 +122,7 @@ struct MpiJob::State {
   std::uint32_t size = 0;
   bool left = false;
   std::vector<std::string> hosts;
-  std::optional<MpiBackend> backend;
+  std::unique_ptr<Backend> backend;
 
   void look_around() {
     int own = 0;
@@ -131,7 +131,7 @@ struct MpiJob::State {
     check_mpi(MPI_Comm_size(MPI_COMM_WORLD, &all), "MPI_Comm_size");
     rank = static_cast<std::uint32_t>(own);
     size = static_cast<std::uint32_t>(all);
-    for (const auto& name : gather(host_name(), size)) hosts.emplace_back(name.data());
+    for (const auto& name : gather(padded_host_name(), size)) hosts.emplace_back(name.data());
   }
 
   std::string broadcast(const std::string& text) const {
@@ -158,7 +158,7 @@ MpiJob::MpiJob(std::chrono::milliseconds start_limit)
   const MeetingWatch watch(MeetingWatch::Stage::Start, start_limit);
   initialise();
   state_->look_around();
-  state_->backend.emplace(is_crowded(gather(own_place(), state_->size)));
+  state_->backend = std::make_unique<MpiBackend>(is_crowded(gather(own_place(), state_->size)));
 }
 
 MpiJob::~MpiJob() {

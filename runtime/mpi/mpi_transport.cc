@@ -8,11 +8,6 @@
 namespace cohort {
 namespace {
 
-class Over : public Request {
- public:
-  bool test() override { return true; }
-};
-
 class MpiRequest : public Request {
  public:
   explicit MpiRequest(const char* call) : call_(call) {}
@@ -113,7 +108,7 @@ std::unique_ptr<Request> MpiTransport::create(CommunicatorId id,
   if (!communicators_.emplace(id, made).second) {
     throw ContractError("a communicator is made twice");
   }
-  return std::make_unique<Over>();
+  return std::make_unique<OverRequest>();
 }
 
 void MpiTransport::destroy(CommunicatorId id) {
@@ -134,7 +129,7 @@ std::unique_ptr<Request> MpiTransport::all_reduce(CommunicatorId id, const float
       check_mpi(MPI_Allreduce(input(first), to + first, length, MPI_FLOAT, MPI_SUM, communicator),
                 "MPI_Allreduce");
     });
-    return std::make_unique<Over>();
+    return std::make_unique<OverRequest>();
   }
   auto request = std::make_unique<Collective>(collective_left_);
   in_pieces(count, options_.longest_call, [&](std::size_t first, int length) {

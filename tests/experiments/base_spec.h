@@ -1,10 +1,11 @@
-// A small valid spec, for a temporary directory.
+// A small valid spec, for a temporary directory, and what is wrong with a changed one.
 #pragma once
 
 #include <filesystem>
 #include <string>
 
 #include "experiments/experiment.h"
+#include "experiments/read_cell.h"
 #include "tests/temporary_directory.h"
 
 namespace cohort::testing {
@@ -34,5 +35,19 @@ inline Json training_spec() {
   })");
   return spec;
 }
+
+// Files are named relative to `directory`.
+inline Cell cell_of(const Json& document, const std::filesystem::path& directory = ".") {
+  SpecFiles files(directory);
+  return read_cell(document, files);
+}
+
+// One value of a spec that is refused: with the place, and words of the complaint.
+struct WrongValue {
+  const char* pointer;
+  const char* value;
+  const char* place;
+  const char* words;
+};
 
 }  // namespace cohort::testing

@@ -221,7 +221,7 @@ TEST_CASE(
   CHECK(of_spec.warnings[0].find("told of the spec's nodes") != std::string::npos);
 }
 
-std::string refusal(const Json& document, std::size_t ranks = 5) {
+std::string refusal_of_run(const Json& document, std::size_t ranks = 5) {
   try {
     Job job(document);
     RealRun(job.experiment, job.options(ranks));
@@ -236,21 +236,25 @@ TEST_CASE("real run: what only a simulation can do is refused with its place") {
     CAPTURE(message);
     CHECK(message.find(words) != std::string::npos);
   };
-  says(refusal(spec_of(), 4), "found 4; allowed: 5, for 4 workers and 1 servers");
-  says(refusal(spec_of({{"policies", {{{"kind", "all-reduce"}, {"overlap", true}}}}}), 4),
+  says(refusal_of_run(spec_of(), 4), "found 4; allowed: 5, for 4 workers and 1 servers");
+  says(refusal_of_run(spec_of({{"policies", {{{"kind", "all-reduce"}, {"overlap", true}}}}}), 4),
        "/policies/0: overlap");
-  says(refusal(spec_of({{"policies", {{{"kind", "smart"}, {"endpoint_bandwidth", "1GB/s"}}}}}), 4),
+  says(refusal_of_run(
+           spec_of({{"policies", {{{"kind", "smart"}, {"endpoint_bandwidth", "1GB/s"}}}}}), 4),
        "/policies/0: endpoint_bandwidth");
-  says(refusal(spec_of({{"stragglers", Json::parse(R"([{"kind": "link", "nodes": [0], "enter": 1,
+  says(refusal_of_run(
+           spec_of({{"stragglers", Json::parse(R"([{"kind": "link", "nodes": [0], "enter": 1,
                                                        "leave": 1, "factor": 2}])")}})),
        "/stragglers: slow links");
-  says(refusal(spec_of({{"workload", {{"compute", "1ms"}, {"payload", "9GB"}}}})),
+  says(refusal_of_run(spec_of({{"workload", {{"compute", "1ms"}, {"payload", "9GB"}}}})),
        "/workload/payload");
-  says(refusal(spec_of({{"workload", {{"compute", "1ms"}, {"payload", "0B"}}}})),
+  says(refusal_of_run(spec_of({{"workload", {{"compute", "1ms"}, {"payload", "0B"}}}})),
        "/workload/payload");
-  says(refusal(spec_of({{"sweep", {{"/cluster/gpus_per_node", {1, 2}}}}})), "/sweep: cells have");
-  says(refusal(spec_of({{"workload", {{"compute", "1ms"}, {"training", {{"model", "quadratic"}}}}},
-                        {"measure", {{"tune", {{"learning_rate", {0.1, 0.2}}}}}}})),
+  says(refusal_of_run(spec_of({{"sweep", {{"/cluster/gpus_per_node", {1, 2}}}}})),
+       "/sweep: cells have");
+  says(refusal_of_run(
+           spec_of({{"workload", {{"compute", "1ms"}, {"training", {{"model", "quadratic"}}}}},
+                    {"measure", {{"tune", {{"learning_rate", {0.1, 0.2}}}}}}})),
        "/measure/tune: is simulated only");
 }
 

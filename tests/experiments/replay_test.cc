@@ -35,7 +35,7 @@ std::string recorded(const TemporaryDirectory& directory) {
   return content(directory.path() / "out" / "events.jsonl");
 }
 
-std::string refusal(const std::filesystem::path& log) {
+std::string refusal_of_log(const std::filesystem::path& log) {
   try {
     static_cast<void>(replay(log));
   } catch (const InputError& error) {
@@ -85,7 +85,7 @@ TEST_CASE("replay: what cannot be a log is refused with file and line") {
   const auto log = recorded(directory);
   const auto second = log.find('\n') + 1;
   const auto says = [&](const std::string& text, const char* words) {
-    const auto message = refusal(directory.write("damaged", text));
+    const auto message = refusal_of_log(directory.write("damaged", text));
     CAPTURE(message);
     CHECK(message.find(words) != std::string::npos);
   };
@@ -121,7 +121,7 @@ TEST_CASE("replay: mixed-up lines are refused or found as a difference") {
     std::string text;
     for (const auto& line : mixed) text += line;
     const auto file = directory.write("mixed", text);
-    const auto message = refusal(file);
+    const auto message = refusal_of_log(file);
     if (!message.empty() || replay(file)[0].difference) ++seen;
   }
   CHECK(seen > 20);  // two joins may change places
@@ -139,7 +139,7 @@ TEST_CASE("replay: cut ends and flipped bytes are replayed or refused, nothing e
     for (std::uint32_t flips = random.below(4); flips > 0 && !text.empty(); --flips)
       text[random.below(static_cast<std::uint32_t>(text.size()))] =
           static_cast<char>(random.below(256));
-    if (!refusal(directory.write("damaged", text)).empty()) ++refused;
+    if (!refusal_of_log(directory.write("damaged", text)).empty()) ++refused;
   }
   CHECK(refused > kTries / 2);
   CHECK(refused < kTries);

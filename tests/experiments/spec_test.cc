@@ -12,9 +12,10 @@ namespace cohort {
 namespace {
 
 using testing::base_spec;
+using testing::WrongValue;
 
 // The message of the refusal of the base spec with one value changed; empty when it is taken.
-std::string refusal(const std::string& pointer, const std::string& value) {
+std::string refusal_of_change(const std::string& pointer, const std::string& value) {
   auto document = base_spec();
   SpecFiles files(".");
   try {
@@ -26,15 +27,8 @@ std::string refusal(const std::string& pointer, const std::string& value) {
   return "";
 }
 
-struct Wrong {
-  const char* pointer;
-  const char* value;
-  const char* place;
-  const char* words;
-};
-
 TEST_CASE("spec: every wrong value is refused with its pointer and what is allowed") {
-  const Wrong cases[] = {
+  const WrongValue cases[] = {
       {"/workload/compuet", R"("1ms")", "/workload/compuet: ", "nearest: \"compute\""},
       {"/clustr", "{}", "/clustr: ", "nearest: \"cluster\""},
       {"/workload/compute", "100", "/workload/compute: ", "without a unit"},
@@ -89,10 +83,12 @@ TEST_CASE("spec: every wrong value is refused with its pointer and what is allow
        "/stragglers/0/factor: ", "from 1"},
       {"/stragglers/0", R"({"kind": "trace", "file": "none.csv"})",
        "/stragglers/0/file: ", "none.csv"},
-      {"/policies", R"([{"kind":"smart","inter_intra":true,"group_buffer":false}])", "/policies/0/inter_intra: ",
-       "nothing to divide"},
-      {"/policies", R"([{"kind":"random","vocabulary":65537}])", "/policies/0/vocabulary: ", "65536"},
-      {"/policies", R"([{"kind":"parameter-server","servers":65537}])", "/policies/0/servers: ", "65536"},
+      {"/policies", R"([{"kind":"smart","inter_intra":true,"group_buffer":false}])",
+       "/policies/0/inter_intra: ", "nothing to divide"},
+      {"/policies", R"([{"kind":"random","vocabulary":65537}])",
+       "/policies/0/vocabulary: ", "65536"},
+      {"/policies", R"([{"kind":"parameter-server","servers":65537}])",
+       "/policies/0/servers: ", "65536"},
       {"/policies", "[]", "/policies: ", "at least one"},
       {"/policies/0", R"("all-reduc")", "/policies/0: ", "nearest: \"all-reduce\""},
       {"/policies/1/treshold", "3", "/policies/1/treshold: ", "nearest: \"threshold\""},
@@ -124,7 +120,7 @@ TEST_CASE("spec: every wrong value is refused with its pointer and what is allow
       {"/run", R"({"on_los": "fail"})", "/run/on_los: ", "on_loss"},
   };
   for (const auto& wrong : cases) {
-    const auto message = refusal(wrong.pointer, wrong.value);
+    const auto message = refusal_of_change(wrong.pointer, wrong.value);
     CAPTURE(wrong.pointer);
     CAPTURE(wrong.value);
     CAPTURE(message);
@@ -152,7 +148,7 @@ TEST_CASE("spec: values that are right are taken") {
   };
   for (const auto& [pointer, value] : cases) {
     CAPTURE(pointer);
-    CHECK(refusal(pointer, value) == "");
+    CHECK(refusal_of_change(pointer, value) == "");
   }
 }
 

@@ -24,7 +24,7 @@ Experiment experiment_of(const TemporaryDirectory& directory, const Json& docume
   return Experiment(directory.write("spec.json", document.dump()), sets);
 }
 
-std::string refusal(const Json& sweep, const std::vector<std::string>& sets = {}) {
+std::string refusal_of_sweep(const Json& sweep, const std::vector<std::string>& sets = {}) {
   const TemporaryDirectory directory;
   auto document = base_spec();
   document["sweep"] = sweep;
@@ -59,21 +59,24 @@ TEST_CASE("sweep: wrong axes are refused with their place") {
     CAPTURE(message);
     CHECK(message.find(words) != std::string::npos);
   };
-  says(refusal(Json{{"/workload/compute", Json::array()}}), "/sweep/~1workload~1compute: found []");
-  says(refusal(Json{{"/workload/compuet", {"1ms"}}}), "nearest: \"compute\"");
-  says(refusal(Json{{"/workload/compuet", {"1ms"}}}), "in the cell /workload/compuet=1ms");
-  says(refusal(Json{{"/stragglers/1/factor", {2}}}), "/stragglers has no index \"1\"");
-  says(refusal(Json{{"/cluster/communicator/setup", {"1s"}}}), "/cluster has no value there");
-  says(refusal(Json{{"stragglers", {2}}}), "no JSON pointer");
-  says(refusal(Json{{"/seeds", {2}}}), "cannot be swept");
-  says(refusal(Json{{"/stragglers/0/factor", {2, 2}}}), "stands twice");
-  says(refusal(Json{{"/stragglers/0/factor", {2, 0}}}), "in the cell /stragglers/0/factor=0");
-  says(refusal(Json{{"/workload", {Json::object()}}, {"/workload/compute", {"1ms"}}}),
+  says(refusal_of_sweep(Json{{"/workload/compute", Json::array()}}),
+       "/sweep/~1workload~1compute: found []");
+  says(refusal_of_sweep(Json{{"/workload/compuet", {"1ms"}}}), "nearest: \"compute\"");
+  says(refusal_of_sweep(Json{{"/workload/compuet", {"1ms"}}}), "in the cell /workload/compuet=1ms");
+  says(refusal_of_sweep(Json{{"/stragglers/1/factor", {2}}}), "/stragglers has no index \"1\"");
+  says(refusal_of_sweep(Json{{"/cluster/communicator/setup", {"1s"}}}),
+       "/cluster has no value there");
+  says(refusal_of_sweep(Json{{"stragglers", {2}}}), "no JSON pointer");
+  says(refusal_of_sweep(Json{{"/seeds", {2}}}), "cannot be swept");
+  says(refusal_of_sweep(Json{{"/stragglers/0/factor", {2, 2}}}), "stands twice");
+  says(refusal_of_sweep(Json{{"/stragglers/0/factor", {2, 0}}}),
+       "in the cell /stragglers/0/factor=0");
+  says(refusal_of_sweep(Json{{"/workload", {Json::object()}}, {"/workload/compute", {"1ms"}}}),
        "set the same value");
-  says(refusal(
+  says(refusal_of_sweep(
            Json::parse(R"([{"/workload/compute": ["1ms", "2ms"], "/workload/payload": ["1MB"]}])")),
        "found 1 values");
-  says(refusal(3), "/sweep: found 3");
+  says(refusal_of_sweep(3), "/sweep: found 3");
 }
 
 TEST_CASE(

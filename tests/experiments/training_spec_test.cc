@@ -12,13 +12,10 @@
 namespace cohort {
 namespace {
 
+using testing::cell_of;
 using testing::TemporaryDirectory;
 using testing::training_spec;
-
-Cell cell_of(const Json& document, const std::filesystem::path& directory = ".") {
-  SpecFiles files(directory);
-  return read_cell(document, files);
-}
+using testing::WrongValue;
 
 Json changed(const std::string& pointer, const std::string& value) {
   auto document = training_spec();
@@ -26,7 +23,8 @@ Json changed(const std::string& pointer, const std::string& value) {
   return document;
 }
 
-std::string refusal(const Json& document, const std::filesystem::path& directory = ".") {
+std::string refusal_of_training(const Json& document,
+                                const std::filesystem::path& directory = ".") {
   try {
     static_cast<void>(cell_of(document, directory));
   } catch (const InputError& error) {
@@ -35,16 +33,9 @@ std::string refusal(const Json& document, const std::filesystem::path& directory
   return "";
 }
 
-struct Wrong {
-  const char* pointer;
-  const char* value;
-  const char* place;
-  const char* words;
-};
-
-void check_refused(std::span<const Wrong> cases) {
+void check_refused(std::span<const WrongValue> cases) {
   for (const auto& wrong : cases) {
-    const auto message = refusal(changed(wrong.pointer, wrong.value));
+    const auto message = refusal_of_training(changed(wrong.pointer, wrong.value));
     CAPTURE(wrong.pointer);
     CAPTURE(wrong.value);
     CAPTURE(message);
@@ -54,7 +45,7 @@ void check_refused(std::span<const Wrong> cases) {
 }
 
 TEST_CASE("training spec: every wrong model is refused with its pointer and what is allowed") {
-  const Wrong cases[] = {
+  const WrongValue cases[] = {
       {"/workload/training/model", R"("sofmax")",
        "/workload/training/model: ", "nearest: \"softmax\""},
       {"/workload/training/model", "3", "/workload/training/model: ", "quadratic, softmax"},
@@ -83,7 +74,7 @@ TEST_CASE("training spec: every wrong model is refused with its pointer and what
 }
 
 TEST_CASE("training spec: every wrong value of the optimiser is refused") {
-  const Wrong cases[] = {
+  const WrongValue cases[] = {
       {"/workload/training/batchs", "8", "/workload/training/batchs: ", "nearest: \"batch\""},
       {"/workload/training/batch", "0", "/workload/training/batch: ", "1 to"},
       {"/workload/training/batch", "1.5", "/workload/training/batch: ", "whole number"},
@@ -102,7 +93,7 @@ TEST_CASE("training spec: every wrong value of the optimiser is refused") {
 }
 
 TEST_CASE("training spec: every wrong choice of data or shards is refused") {
-  const Wrong cases[] = {
+  const WrongValue cases[] = {
       {"/workload/training/data", R"("fashion-mnst")",
        "/workload/training/data: ", "nearest: \"fashion-mnist\""},
       {"/workload/training/data", R"("cifar10")", "/workload/training/data: ", "FOLDER"},
@@ -130,7 +121,7 @@ TEST_CASE("training spec: every wrong choice of data or shards is refused") {
 }
 
 TEST_CASE("training spec: every wrong measure is refused") {
-  const Wrong cases[] = {
+  const WrongValue cases[] = {
       {"/measure", R"({"target": 1})", "/measure/target: ", "nearest: \"target_loss\""},
       {"/measure", R"({"target_loss": 0})", "/measure/target_loss: ", "a loss above 0"},
       {"/measure", R"({"target_loss": -1})", "/measure/target_loss: ", "a loss above 0"},
@@ -155,7 +146,7 @@ TEST_CASE("training spec: every wrong measure is refused") {
 TEST_CASE("training spec: a tuning without a budget needs a stop rule in steps") {
   auto document = changed("/measure", R"({"tune": {"momentum": [0, 0.9]}})");
   document["stop"] = {{"seconds", "1s"}};
-  CHECK(refusal(document).starts_with("/measure/tune: the key \"budget\" is missing"));
+  CHECK(refusal_of_training(document).starts_with("/measure/tune: the key \"budget\" is missing"));
   document["stop"] = Json::parse(R"({"steps_per_worker": 50, "total_steps": 120})");
   CHECK(cell_of(document).training.tune->budget == 120);
 }
@@ -238,18 +229,20 @@ struct IdxSpec {
     directory.write(key, bytes);
     document["workload"]["training"]["data"]["idx"][key] = key;
   }
-  [[nodiscard]] std::string refusal() const { return cohort::refusal(document, directory.path()); }
+  [[nodiscard]] std::string refusal_of_training() const {
+    return cohort::refusal_of_training(document, directory.path());
+  }
 };
 
 TEST_CASE("training spec: files of data are named relative to the spec") {
   const IdxSpec spec;
-  CHECK(spec.refusal() == "");
+  CHECK(spec.refusal_of_training() == "");
   CHECK(cell_of(spec.document, spec.directory.path()).training.parameters == 3 * (6 + 1));
 }
 
 TEST_CASE("training spec: damaged data is refused with the pointer, the file and the byte") {
   const auto says = [](const IdxSpec& spec, const char* file, const char* words) {
-    const auto message = spec.refusal();
+    const auto message = spec.refusal_of_training();
     CAPTURE(message);
     CHECK(message.starts_with("/workload/training/data: "));
     CHECK(message.find(file) != std::string::npos);
@@ -305,13 +298,13 @@ TEST_CASE("named models: a model and a GPU give payload and step time") {
 TEST_CASE("named models: a step time that nobody published is asked for") {
   auto document = testing::base_spec();
   document["workload"] = {{"model", "vgg16-cifar10"}};
-  CHECK(refusal(document).starts_with("/workload: the key \"compute\" is missing"));
+  CHECK(refusal_of_training(document).starts_with("/workload: the key \"compute\" is missing"));
   document["workload"]["gpu"] = "v100";
-  CHECK(refusal(document).starts_with("/workload/gpu: no step time of vgg16-cifar10"));
+  CHECK(refusal_of_training(document).starts_with("/workload/gpu: no step time of vgg16-cifar10"));
   document["workload"] = {{"model", "resnet50-imagenet"}};
-  CHECK(refusal(document).find("gtx-1080-ti") != std::string::npos);
+  CHECK(refusal_of_training(document).find("gtx-1080-ti") != std::string::npos);
   document["workload"]["gpu"] = "v10";
-  CHECK(refusal(document).find("nearest: \"v100\"") != std::string::npos);
+  CHECK(refusal_of_training(document).find("nearest: \"v100\"") != std::string::npos);
 }
 
 TEST_CASE("named models: each says where its numbers come from") {

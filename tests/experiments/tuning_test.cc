@@ -12,6 +12,7 @@
 namespace cohort {
 namespace {
 
+using testing::cell_of;
 using testing::training_spec;
 
 Json tuned_spec(const char* candidates) {
@@ -19,11 +20,6 @@ Json tuned_spec(const char* candidates) {
   document["measure"] = Json::parse(R"({"target_loss": 1.5, "tune": {"budget": 160}})");
   document["measure"]["tune"]["learning_rate"] = Json::parse(candidates);
   return document;
-}
-
-Cell cell_of(const Json& document) {
-  SpecFiles files(".");
-  return read_cell(document, files);
 }
 
 RowScenario tuned(const Cell& cell, std::uint32_t policy = 0) {

@@ -10,14 +10,8 @@
 namespace cohort {
 namespace {
 
-std::string place_of_refusal(const Options& given) {
-  const auto entry = ad_psgd_entry();
-  try {
-    entry.check(resolve(entry, given), Topology(1, 4));
-  } catch (const InputError& error) {
-    return error.where();
-  }
-  return "accepted";
+std::string place_of_ad_psgd_refusal(const Options& given) {
+  return place_of_refusal("ad-psgd", given, Topology(1, 4));
 }
 
 const Options kBlocks = option("passive", std::string("blocks"));
@@ -200,19 +194,19 @@ TEST_CASE("ad-psgd exclusive: the last worker is released") {
 }
 
 TEST_CASE("ad-psgd: refuses a graph that is not bipartite") {
-  CHECK(place_of_refusal(option("graph", Phases{{{0, 1}, {1, 2}}})) == "accepted");
-  CHECK(place_of_refusal(option("graph", Phases{{{0, 1}, {1, 3}}})) == "/graph/1");
-  CHECK(place_of_refusal(option("graph", std::string("ring"))) == "accepted");
+  CHECK(place_of_ad_psgd_refusal(option("graph", Phases{{{0, 1}, {1, 2}}})) == "accepted");
+  CHECK(place_of_ad_psgd_refusal(option("graph", Phases{{{0, 1}, {1, 3}}})) == "/graph/1");
+  CHECK(place_of_ad_psgd_refusal(option("graph", std::string("ring"))) == "accepted");
 }
 
 TEST_CASE("ad-psgd: refuses options that exclusive exchanges do not have") {
   Options ring = kExclusive;
   ring.set("graph", std::string("ring"));
-  CHECK(place_of_refusal(ring) == "/graph");
+  CHECK(place_of_ad_psgd_refusal(ring) == "/graph");
   Options blocks = kExclusive;
   blocks.set("passive", std::string("blocks"));
-  CHECK(place_of_refusal(blocks) == "/passive");
-  CHECK(place_of_refusal(kExclusive) == "accepted");
+  CHECK(place_of_ad_psgd_refusal(blocks) == "/passive");
+  CHECK(place_of_ad_psgd_refusal(kExclusive) == "accepted");
 }
 
 }  // namespace cohort

@@ -8,14 +8,8 @@
 namespace cohort {
 namespace {
 
-std::string place_of_refusal(const Options& given) {
-  const auto entry = d_psgd_entry();
-  try {
-    entry.check(resolve(entry, given), Topology(1, 3));
-  } catch (const InputError& error) {
-    return error.where();
-  }
-  return "accepted";
+std::string place_of_d_psgd_refusal(const Options& given) {
+  return place_of_refusal("d-psgd", given, Topology(1, 3));
 }
 
 void check_members(const PolicyScript& script, const std::vector<double>& weights) {
@@ -127,18 +121,18 @@ TEST_CASE(
 }
 
 TEST_CASE("d-psgd: refuses edges that are none") {
-  CHECK(place_of_refusal(kPath) == "accepted");
-  CHECK(place_of_refusal(option("graph", Phases{{{0, 1, 2}}})) == "/graph/0");
-  CHECK(place_of_refusal(option("graph", Phases{{{0, 1}, {1, 3}}})) == "/graph/1");
-  CHECK(place_of_refusal(option("graph", Phases{{{0, 1}, {2, 2}}})) == "/graph/1");
-  CHECK(place_of_refusal(option("graph", Phases{{{0, 1}, {1, 0}}})) == "/graph");
+  CHECK(place_of_d_psgd_refusal(kPath) == "accepted");
+  CHECK(place_of_d_psgd_refusal(option("graph", Phases{{{0, 1, 2}}})) == "/graph/0");
+  CHECK(place_of_d_psgd_refusal(option("graph", Phases{{{0, 1}, {1, 3}}})) == "/graph/1");
+  CHECK(place_of_d_psgd_refusal(option("graph", Phases{{{0, 1}, {2, 2}}})) == "/graph/1");
+  CHECK(place_of_d_psgd_refusal(option("graph", Phases{{{0, 1}, {1, 0}}})) == "/graph");
 }
 
 TEST_CASE("d-psgd: refuses weights that are no doubly stochastic matrix on the graph") {
   const auto refusal = [](const Matrix& weights) {
     Options options = kPath;
     options.set("weights", weights);
-    return place_of_refusal(options);
+    return place_of_d_psgd_refusal(options);
   };
   CHECK(refusal({{0.5, 0.5, 0}, {0.5, 0, 0.5}, {0, 0.5, 0.5}}) == "accepted");
   CHECK(refusal({{1, 0}, {0, 1}}) == "/weights");

@@ -86,4 +86,15 @@ Options option(const std::string& name, OptionValue value) {
   return options;
 }
 
+std::string place_of_refusal(const std::string& name, const Options& given,
+                             const Topology& topology) {
+  const auto& entry = *find_policy(name);
+  try {
+    (void)make_policy(entry, resolve(entry, given), topology, 1);
+  } catch (const InputError& error) {
+    return error.where();
+  }
+  return "accepted";
+}
+
 }  // namespace cohort

@@ -45,4 +45,9 @@ class PolicyScript {
 // One option.
 [[nodiscard]] Options option(const std::string& name, OptionValue value);
 
+// Where the registered policy `name` refuses these options on that topology; "accepted" if it takes
+// them.
+[[nodiscard]] std::string place_of_refusal(const std::string& name, const Options& given,
+                                           const Topology& topology);
+
 }  // namespace cohort

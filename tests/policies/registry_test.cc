@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "policies/errors.h"
+#include "tests/policies/policy_script.h"
 
 namespace cohort {
 namespace {
@@ -11,23 +12,6 @@ const PolicyEntry& entry_of(const std::string& name) {
   const auto* entry = find_policy(name);
   REQUIRE(entry != nullptr);
   return *entry;
-}
-
-std::string place_of_refusal(const std::string& name, const Options& given,
-                             const Topology& topology) {
-  const auto& entry = entry_of(name);
-  try {
-    (void)make_policy(entry, resolve(entry, given), topology, 1);
-  } catch (const InputError& error) {
-    return error.where();
-  }
-  return "accepted";
-}
-
-Options with(const std::string& name, OptionValue value) {
-  Options options;
-  options.set(name, std::move(value));
-  return options;
 }
 
 }  // namespace
@@ -74,45 +58,46 @@ TEST_CASE("registry: every policy takes an endpoint bandwidth, read by its drive
 }
 
 TEST_CASE("registry: an option that the policy does not have is a broken contract") {
-  CHECK_THROWS_AS((void)resolve(entry_of("all-reduce"), with("threshold", std::int64_t{4})),
+  CHECK_THROWS_AS((void)resolve(entry_of("all-reduce"), option("threshold", std::int64_t{4})),
                   ContractError);
 }
 
 TEST_CASE("registry: values are checked against their option") {
   const Topology topology(2, 2);
-  CHECK(place_of_refusal("all-reduce", with("timing", std::string("later")), topology) ==
+  CHECK(place_of_refusal("all-reduce", option("timing", std::string("later")), topology) ==
         "/timing");
-  CHECK(place_of_refusal("all-reduce", with("overlap", std::int64_t{1}), topology) == "/overlap");
-  CHECK(place_of_refusal("all-reduce", with("overlap", std::monostate{}), topology) == "/overlap");
-  CHECK(place_of_refusal("all-reduce", with("endpoint_bandwidth", -1.0), topology) ==
+  CHECK(place_of_refusal("all-reduce", option("overlap", std::int64_t{1}), topology) == "/overlap");
+  CHECK(place_of_refusal("all-reduce", option("overlap", std::monostate{}), topology) ==
+        "/overlap");
+  CHECK(place_of_refusal("all-reduce", option("endpoint_bandwidth", -1.0), topology) ==
         "/endpoint_bandwidth");
-  CHECK(place_of_refusal("all-reduce", with("endpoint_bandwidth", std::monostate{}), topology) ==
+  CHECK(place_of_refusal("all-reduce", option("endpoint_bandwidth", std::monostate{}), topology) ==
         "accepted");
 }
 
 TEST_CASE("registry: an overlapped all-reduce cannot run in the background") {
-  Options options = with("overlap", true);
+  Options options = option("overlap", true);
   options.set("timing", std::string("background"));
   CHECK(place_of_refusal("all-reduce", options, Topology(2, 2)) == "/overlap");
 }
 
 TEST_CASE("registry: an overlapped all-reduce averages gradients") {
-  const auto resolved = resolve(entry_of("all-reduce"), with("overlap", true));
+  const auto resolved = resolve(entry_of("all-reduce"), option("overlap", true));
   CHECK(resolved.get<std::string>("what") == "gradients");
   CHECK(resolve(entry_of("all-reduce"), {}).get<std::string>("what") == "models");
 }
 
 TEST_CASE("registry: an overlapped all-reduce cannot average models") {
-  Options options = with("overlap", true);
+  Options options = option("overlap", true);
   options.set("what", std::string("models"));
   CHECK(place_of_refusal("all-reduce", options, Topology(2, 2)) == "/what");
 }
 
 TEST_CASE("registry: gradients are averaged neither in the background nor with their momentum") {
-  Options background = with("what", std::string("gradients"));
+  Options background = option("what", std::string("gradients"));
   background.set("timing", std::string("background"));
   CHECK(place_of_refusal("all-reduce", background, Topology(2, 2)) == "/what");
-  Options momentum = with("what", std::string("gradients"));
+  Options momentum = option("what", std::string("gradients"));
   momentum.set("average_momentum", true);
   CHECK(place_of_refusal("all-reduce", momentum, Topology(2, 2)) == "/average_momentum");
 }
@@ -122,8 +107,7 @@ TEST_CASE("registry: all but parameter servers can average before they update") 
     CAPTURE(entry.name);
     const auto resolved = resolve(entry, {});
     CHECK(resolved.has("order") == (entry.name != "parameter-server"));
-    if (resolved.has("order"))
-      CHECK(resolved.get<std::string>("order") == "update_then_average");
+    if (resolved.has("order")) CHECK(resolved.get<std::string>("order") == "update_then_average");
   }
 }
 
@@ -137,39 +121,40 @@ TEST_CASE("registry: policies of groups can average momentum") {
 
 TEST_CASE("registry: a label names the options that differ from their default") {
   const auto& entry = entry_of("all-reduce");
-  CHECK(default_label(entry, with("overlap", false)) == "all-reduce");
-  CHECK(default_label(entry, with("overlap", true)) == "all-reduce overlap=true");
-  CHECK(default_label(entry, with("timing", std::string("background"))) ==
+  CHECK(default_label(entry, option("overlap", false)) == "all-reduce");
+  CHECK(default_label(entry, option("overlap", true)) == "all-reduce overlap=true");
+  CHECK(default_label(entry, option("timing", std::string("background"))) ==
         "all-reduce timing=background");
-  CHECK(default_label(entry, with("endpoint_bandwidth", 2.5e9)) ==
+  CHECK(default_label(entry, option("endpoint_bandwidth", 2.5e9)) ==
         "all-reduce endpoint_bandwidth=2.5GB/s");
 }
 
 TEST_CASE("registry: labels show times, null and lists") {
-  CHECK(default_label(entry_of("parameter-server"), with("update_time", Time{1'500'000})) ==
+  CHECK(default_label(entry_of("parameter-server"), option("update_time", Time{1'500'000})) ==
         "parameter-server update_time=1500us");
-  CHECK(default_label(entry_of("smart"), with("threshold", std::monostate{})) ==
+  CHECK(default_label(entry_of("smart"), option("threshold", std::monostate{})) ==
         "smart threshold=null");
-  CHECK(default_label(entry_of("d-psgd"), with("graph", Phases{{{0, 1}}})) == "d-psgd graph=given");
+  CHECK(default_label(entry_of("d-psgd"), option("graph", Phases{{{0, 1}}})) ==
+        "d-psgd graph=given");
 }
 
 TEST_CASE("registry: a choice that is none is refused with what is allowed") {
   const auto& entry = entry_of("parameter-server");
-  CHECK_THROWS_WITH_AS((void)make_policy(entry, resolve(entry, with("mode", std::string("asyn"))),
+  CHECK_THROWS_WITH_AS((void)make_policy(entry, resolve(entry, option("mode", std::string("asyn"))),
                                          Topology(1, 2, 1), 1),
                        "/mode: found \"asyn\"; allowed: \"sync\", \"async\"", InputError);
 }
 
 TEST_CASE("registry: counts, times and graphs are checked against their option") {
   const Topology topology(1, 4, 1);
-  CHECK(place_of_refusal("parameter-server", with("servers", std::int64_t{0}), topology) ==
+  CHECK(place_of_refusal("parameter-server", option("servers", std::int64_t{0}), topology) ==
         "/servers");
-  CHECK(place_of_refusal("parameter-server", with("update_time", Time{-1}), topology) ==
+  CHECK(place_of_refusal("parameter-server", option("update_time", Time{-1}), topology) ==
         "/update_time");
-  CHECK(place_of_refusal("d-psgd", with("graph", std::string("star")), topology) == "/graph");
-  CHECK(place_of_refusal("d-psgd", with("graph", Phases{{{0, 1}}, {{1, 2}}}), topology) ==
+  CHECK(place_of_refusal("d-psgd", option("graph", std::string("star")), topology) == "/graph");
+  CHECK(place_of_refusal("d-psgd", option("graph", Phases{{{0, 1}}, {{1, 2}}}), topology) ==
         "/graph");
-  CHECK(place_of_refusal("d-psgd", with("weights", std::int64_t{1}), topology) == "/weights");
+  CHECK(place_of_refusal("d-psgd", option("weights", std::int64_t{1}), topology) == "/weights");
 }
 
 TEST_CASE("registry: all-reduce needs no parameter server") {

@@ -11,11 +11,11 @@ namespace {
 
 constexpr Time kBegin{1'000'000};
 
-std::string text_of(const message::Release& m) {
+std::string line_of(const message::Release& m) {
   return fmt::format("release {}{}{}", m.step, m.snapshot ? " snapshot" : "",
                      m.last ? " last" : "");
 }
-std::string text_of(const message::Start& m) {
+std::string line_of(const message::Start& m) {
   std::string who;
   for (const auto& member : m.members) who += fmt::format(" {}", index(member.worker));
   const bool mean = m.kind == SyncKind::GroupMean;
@@ -24,11 +24,11 @@ std::string text_of(const message::Start& m) {
                      : m.create ? fmt::format(" create {}", static_cast<int>(m.communicator))
                                 : fmt::format(" on {}", static_cast<int>(m.communicator)));
 }
-std::string text_of(const message::Drop& m) {
+std::string line_of(const message::Drop& m) {
   return fmt::format("drop {}", static_cast<int>(m.communicator));
 }
-std::string text_of(const message::Abort& m) { return fmt::format("abort {}", index(m.sync)); }
-std::string text_of(const message::Rendezvous& m) {
+std::string line_of(const message::Abort& m) { return fmt::format("abort {}", index(m.sync)); }
+std::string line_of(const message::Rendezvous& m) {
   return fmt::format("rendezvous {}", static_cast<int>(m.communicator));
 }
 
@@ -39,8 +39,8 @@ struct Play final : Outbox {
   void send(std::uint32_t member, const Message& message) override {
     std::visit(
         [&](const auto& parts) {
-          if constexpr (requires { text_of(parts); })
-            lines += fmt::format("{}: {}\n", member, text_of(parts));
+          if constexpr (requires { line_of(parts); })
+            lines += fmt::format("{}: {}\n", member, line_of(parts));
         },
         message);
   }

@@ -8,11 +8,11 @@
 namespace cohort {
 namespace {
 
-using Nodes = std::vector<std::uint32_t>;
+using GpusPerNode = std::vector<std::uint32_t>;
 
-const std::vector<Nodes> kClusters = {{1}, {2}, {3}, {2, 2}, {4, 4, 4, 4}, {3, 1, 2}};
+const std::vector<GpusPerNode> kClusters = {{1}, {2}, {3}, {2, 2}, {4, 4, 4, 4}, {3, 1, 2}};
 
-RunSetup setup_of(const Variant& variant, const Nodes& nodes) {
+RunSetup setup_of(const Variant& variant, const GpusPerNode& nodes) {
   auto setup = plain_setup(variant.entry->name, nodes, 12);
   setup.options = variant.options;
   setup.topology = topology_of(variant, nodes);

@@ -60,7 +60,7 @@ class FakeTransport : public Transport {
   const End always_ = End::Well;
 };
 
-struct Options {
+struct FixtureOptions {
   bool ordered = false;
   bool rendezvous = false;
   std::uint32_t member = 0;
@@ -68,7 +68,7 @@ struct Options {
 
 // Member 0 or 1 of a run of two workers.
 struct Fixture {
-  explicit Fixture(const Options& options)
+  explicit Fixture(const FixtureOptions& options)
       : transport(options.ordered),
         replica({.member = options.member,
                  .workers = 2,

@@ -10,10 +10,6 @@
 namespace cohort {
 namespace {
 
-constexpr double kPayload = 60e6;
-
-doctest::Approx exactly(double value) { return doctest::Approx(value).epsilon(1e-12).scale(0); }
-
 ClusterSpec with(ClusterSpec cluster, std::variant<Collective, MeasuredCurve> collective) {
   cluster.collective = std::move(collective);
   return cluster;

@@ -13,8 +13,6 @@ namespace {
 
 using End = GraphLink::End;
 
-doctest::Approx exactly(double value) { return doctest::Approx(value).epsilon(1e-12).scale(0); }
-
 GraphLink link(const std::string& name, const End& from, const End& to, int latency_us = 10'000) {
   return {name, from, to, 100e6, Time{1000} * latency_us};
 }

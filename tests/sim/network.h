@@ -1,6 +1,8 @@
 // A cluster's network without a simulator: plans, and how long they take when they start together.
 #pragma once
 
+#include <doctest/doctest.h>
+
 #include <algorithm>
 #include <cmath>
 #include <initializer_list>
@@ -10,6 +12,13 @@
 #include "sim/transfer_plan.h"
 
 namespace cohort {
+
+inline constexpr double kPayload = 60e6;  // bytes
+
+// Formulas are met to 1e-12 relative (SEMANTICS 4).
+inline doctest::Approx exactly(double value) {
+  return doctest::Approx(value).epsilon(1e-12).scale(0);
+}
 
 // `nodes` x `gpus`: nic 5 GB/s and 15 us, switched fabric 10 GB/s and 3 us.
 inline ClusterSpec cluster_of(std::uint32_t nodes, std::uint32_t gpus) {

@@ -17,7 +17,7 @@ StragglerSpec worker_0_slow(double factor) {
   return {.model = Fixed{.workers = {0}, .factor = factor}};
 }
 
-Scenario published(const Choice& choice, std::vector<StragglerSpec> stragglers = {}) {
+Scenario four_by_four(const Choice& choice, std::vector<StragglerSpec> stragglers = {}) {
   Scenario scenario = scenario_of(4, 4, choice);
   scenario.stragglers = std::move(stragglers);
   return scenario;
@@ -25,7 +25,7 @@ Scenario published(const Choice& choice, std::vector<StragglerSpec> stragglers =
 
 // A network so quick that a synchronisation costs nothing but the ns it is rounded up to.
 Scenario compute_only(const Choice& choice, double factor) {
-  Scenario scenario = published(choice, {slowed_one_in_16(factor)});
+  Scenario scenario = four_by_four(choice, {slowed_one_in_16(factor)});
   scenario.workload.payload = 1;
   scenario.stop.steps_per_worker = 4000;
   return scenario;
@@ -102,35 +102,38 @@ TEST_CASE("right values: one worker alone is changed by no policy") {
 TEST_CASE(
     "right values: worker-steps per second without slowdown, as an independent simulation gave "
     "them") {
-  CHECK(throughput(run(published({"all-reduce"}))) == doctest::Approx(137.8).epsilon(0.005));
-  CHECK(throughput(run(published({"static"}))) == doctest::Approx(144.0).epsilon(0.005));
-  CHECK(mean_throughput(published({"smart"}), 5) == doctest::Approx(144.0).epsilon(0.005));
-  CHECK(mean_throughput(published({"ad-psgd"}), 5) == doctest::Approx(152.7).epsilon(0.01));
-  CHECK(mean_throughput(published({"random"}), 5) == doctest::Approx(47.9).epsilon(0.02));
+  CHECK(throughput(run(four_by_four({"all-reduce"}))) == doctest::Approx(137.8).epsilon(0.005));
+  CHECK(throughput(run(four_by_four({"static"}))) == doctest::Approx(144.0).epsilon(0.005));
+  CHECK(mean_throughput(four_by_four({"smart"}), 5) == doctest::Approx(144.0).epsilon(0.005));
+  CHECK(mean_throughput(four_by_four({"ad-psgd"}), 5) == doctest::Approx(152.7).epsilon(0.01));
+  CHECK(mean_throughput(four_by_four({"random"}), 5) == doctest::Approx(47.9).epsilon(0.02));
 }
 
 TEST_CASE(
     "right values: worker-steps per second under 5x at p = 1/16, as an independent simulation gave "
     "them") {
   const std::vector<StragglerSpec> slow{slowed_one_in_16(5)};
-  CHECK(mean_throughput(published({"all-reduce"}, slow), 10) ==
+  CHECK(mean_throughput(four_by_four({"all-reduce"}, slow), 10) ==
         doctest::Approx(42.0).epsilon(0.02));
-  CHECK(mean_throughput(published({"ad-psgd"}, slow), 10) == doctest::Approx(122.7).epsilon(0.02));
-  CHECK(mean_throughput(published({"static"}, slow), 10) == doctest::Approx(59.7).epsilon(0.02));
-  CHECK(mean_throughput(published({"random"}, slow), 10) == doctest::Approx(32.3).epsilon(0.03));
+  CHECK(mean_throughput(four_by_four({"ad-psgd"}, slow), 10) ==
+        doctest::Approx(122.7).epsilon(0.02));
+  CHECK(mean_throughput(four_by_four({"static"}, slow), 10) == doctest::Approx(59.7).epsilon(0.02));
+  CHECK(mean_throughput(four_by_four({"random"}, slow), 10) == doctest::Approx(32.3).epsilon(0.03));
   // The seeds of the independent simulation are not ours: its all-reduce lies 2 % below the closed
   // form, and so does smart.
-  CHECK(mean_throughput(published({"smart"}, slow), 10) == doctest::Approx(76.1).epsilon(0.03));
+  CHECK(mean_throughput(four_by_four({"smart"}, slow), 10) == doctest::Approx(76.1).epsilon(0.03));
 }
 
 TEST_CASE(
     "right values: worker-steps per second with worker 0 always 5x, as an independent simulation "
     "gave them") {
   const std::vector<StragglerSpec> slow{worker_0_slow(5)};
-  CHECK(throughput(run(published({"all-reduce"}, slow))) == doctest::Approx(31.0).epsilon(0.005));
-  CHECK(throughput(run(published({"static"}, slow))) == doctest::Approx(31.5).epsilon(0.005));
-  CHECK(mean_throughput(published({"ad-psgd"}, slow), 5) == doctest::Approx(145.0).epsilon(0.02));
-  CHECK(mean_throughput(published({"smart"}, slow), 5) == doctest::Approx(114.0).epsilon(0.02));
+  CHECK(throughput(run(four_by_four({"all-reduce"}, slow))) ==
+        doctest::Approx(31.0).epsilon(0.005));
+  CHECK(throughput(run(four_by_four({"static"}, slow))) == doctest::Approx(31.5).epsilon(0.005));
+  CHECK(mean_throughput(four_by_four({"ad-psgd"}, slow), 5) ==
+        doctest::Approx(145.0).epsilon(0.02));
+  CHECK(mean_throughput(four_by_four({"smart"}, slow), 5) == doctest::Approx(114.0).epsilon(0.02));
 }
 
 TEST_CASE(
@@ -138,12 +141,12 @@ TEST_CASE(
     "slowest") {
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
     CAPTURE(seed);
-    const double all_reduce = throughput(run(published({"all-reduce"}), seed));
-    const double random = throughput(run(published({"random"}), seed));
-    CHECK(throughput(run(published({"smart"}), seed)) >= 0.95 * all_reduce);
-    CHECK(throughput(run(published({"static"}), seed)) >= all_reduce);
+    const double all_reduce = throughput(run(four_by_four({"all-reduce"}), seed));
+    const double random = throughput(run(four_by_four({"random"}), seed));
+    CHECK(throughput(run(four_by_four({"smart"}), seed)) >= 0.95 * all_reduce);
+    CHECK(throughput(run(four_by_four({"static"}), seed)) >= all_reduce);
     for (const char* other : {"all-reduce", "static", "smart", "ad-psgd", "d-psgd"})
-      CHECK(random < throughput(run(published({other}), seed)));
+      CHECK(random < throughput(run(four_by_four({other}), seed)));
   }
 }
 
@@ -151,9 +154,9 @@ TEST_CASE("right values: under 5x all-reduce < static < smart, and smart >= 1.5 
   const std::vector<StragglerSpec> slow{slowed_one_in_16(5)};
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
     CAPTURE(seed);
-    const double all_reduce = throughput(run(published({"all-reduce"}, slow), seed));
-    const double fixed_groups = throughput(run(published({"static"}, slow), seed));
-    const double smart = throughput(run(published({"smart"}, slow), seed));
+    const double all_reduce = throughput(run(four_by_four({"all-reduce"}, slow), seed));
+    const double fixed_groups = throughput(run(four_by_four({"static"}, slow), seed));
+    const double smart = throughput(run(four_by_four({"smart"}, slow), seed));
     CHECK(all_reduce < fixed_groups);
     CHECK(fixed_groups < smart);
     CHECK(smart >= 1.5 * all_reduce);
@@ -163,8 +166,8 @@ TEST_CASE("right values: under 5x all-reduce < static < smart, and smart >= 1.5 
 TEST_CASE("right values: under 5x ad-psgd keeps at least 0.85/1.25 of its own throughput") {
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
     CAPTURE(seed);
-    const double alone = throughput(run(published({"ad-psgd"}), seed));
-    CHECK(throughput(run(published({"ad-psgd"}, {slowed_one_in_16(5)}), seed)) >=
+    const double alone = throughput(run(four_by_four({"ad-psgd"}), seed));
+    CHECK(throughput(run(four_by_four({"ad-psgd"}, {slowed_one_in_16(5)}), seed)) >=
           0.85 / 1.25 * alone);
   }
 }
@@ -174,9 +177,9 @@ TEST_CASE(
   const std::vector<StragglerSpec> slow{worker_0_slow(5)};
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
     CAPTURE(seed);
-    const double all_reduce = throughput(run(published({"all-reduce"}, slow), seed));
-    CHECK(throughput(run(published({"smart"}, slow), seed)) >= 3 * all_reduce);
-    CHECK(throughput(run(published({"static"}, slow), seed)) < 1.1 * all_reduce);
+    const double all_reduce = throughput(run(four_by_four({"all-reduce"}, slow), seed));
+    CHECK(throughput(run(four_by_four({"smart"}, slow), seed)) >= 3 * all_reduce);
+    CHECK(throughput(run(four_by_four({"static"}, slow), seed)) < 1.1 * all_reduce);
   }
 }
 

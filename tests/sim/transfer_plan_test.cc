@@ -8,15 +8,6 @@
 #include "tests/sim/network.h"
 
 namespace cohort {
-namespace {
-
-constexpr double kPayload = 60e6;
-
-// Formulas are met to 1e-12 relative (SEMANTICS 4).
-doctest::Approx exactly(double value) { return doctest::Approx(value).epsilon(1e-12).scale(0); }
-
-}  // namespace
-
 TEST_CASE("ring: 16 nodes x 1 GPU without contention take 0.0234 s") {
   Network network(cluster_of(16, 1));
   const auto plan = network.mean(everybody(network.topology()), kPayload);

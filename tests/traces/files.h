@@ -1,14 +1,18 @@
 // Files for the tests of traces/: own samples, the shared cases where they are at hand, files
-// written for one test.
+// written for one test; and what is said of them.
 #pragma once
 
+#include <doctest/doctest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace cohort::test {
 
@@ -20,6 +24,24 @@ inline std::filesystem::path sample(std::string_view name) {
 inline std::filesystem::path cases() {
   if (const char* folder = std::getenv("COHORT_CASES")) return folder;
   return std::filesystem::path(COHORT_SOURCE_ROOT) / "../shared/cases";
+}
+
+inline std::string text_of(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// `text` with the first `what`, which stands in it, replaced.
+inline std::string replaced(std::string text, std::string_view what, std::string_view by) {
+  const std::size_t at = text.find(what);
+  REQUIRE(at != std::string::npos);
+  return text.replace(at, what.size(), by);
+}
+
+// Whether one of the notes or warnings has these words.
+inline bool mentions(const std::vector<std::string>& notes, std::string_view words) {
+  return std::ranges::any_of(
+      notes, [&](const std::string& note) { return note.find(words) != std::string::npos; });
 }
 
 // A file that lives as long as this object.

@@ -1,8 +1,6 @@
 // Damaged files: every reader gives a valid result or an InputError, never anything else.
 #include <doctest/doctest.h>
 
-#include <fstream>
-#include <iterator>
 #include <string>
 
 #include "policies/errors.h"
@@ -25,11 +23,6 @@ namespace {
 
 constexpr std::uint32_t kTries = 1500;
 
-std::string text_of(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
 // How many of the damaged texts were accepted; anything but an InputError gets out and fails the
 // test.
 template <typename Read>
@@ -49,7 +42,7 @@ std::uint32_t accepted(const std::string& whole, Read read) {
 
 TEST_CASE("damaged nccl-tests logs are read in part or refused") {
   for (const char* name : {"all_reduce_4_ranks.txt", "reduce_scatter_old.txt"}) {
-    const std::string whole = text_of(test::sample(name));
+    const std::string whole = test::text_of(test::sample(name));
     REQUIRE_FALSE(whole.empty());
     const std::uint32_t count = accepted(whole, [](const std::filesystem::path& path) {
       const NcclLog log = read_nccl_log(path);
@@ -61,7 +54,7 @@ TEST_CASE("damaged nccl-tests logs are read in part or refused") {
 }
 
 TEST_CASE("damaged recordings are refused or stay whole tables") {
-  const std::string whole = text_of(test::sample("slow_stage_3dp_x_2pp.csv"));
+  const std::string whole = test::text_of(test::sample("slow_stage_3dp_x_2pp.csv"));
   REQUIRE_FALSE(whole.empty());
   const std::uint32_t count = accepted(whole, [](const std::filesystem::path& path) {
     const Recording recording = read_recording(path);
@@ -75,7 +68,7 @@ TEST_CASE("damaged recordings are refused or stay whole tables") {
 }
 
 TEST_CASE("damaged training logs are read in part or refused") {
-  const std::string whole = text_of(test::sample("training_4_workers.log"));
+  const std::string whole = test::text_of(test::sample("training_4_workers.log"));
   const std::uint32_t count = accepted(whole, [](const std::filesystem::path& path) {
     const TrainingLog log = read_training_log(read_text_file(path));
     CHECK(from_seconds_up(median_batch_seconds(log)) > Time{0});
@@ -89,7 +82,7 @@ TEST_CASE("damaged training logs are read in part or refused") {
 TEST_CASE("damaged profiler traces are refused or keep their steps") {
   for (const char* name : {"profiler_rank0.json", "profiler_rank2.json"}) {
     const std::uint32_t count =
-        accepted(text_of(test::sample(name)), [](const std::filesystem::path& path) {
+        accepted(test::text_of(test::sample(name)), [](const std::filesystem::path& path) {
           const ProfilerTrace trace = read_profiler_trace(read_text_file(path));
           CHECK(recording_of({trace}).trace.steps() == trace.steps.size());
         });
@@ -99,7 +92,7 @@ TEST_CASE("damaged profiler traces are refused or keep their steps") {
 }
 
 TEST_CASE("damaged topologies are refused or stay symmetric") {
-  const std::string whole = text_of(test::sample("topology_2_gpus_2_nics.txt"));
+  const std::string whole = test::text_of(test::sample("topology_2_gpus_2_nics.txt"));
   const std::uint32_t count = accepted(whole, [](const std::filesystem::path& path) {
     const TopologyMatrix matrix = read_topology_matrix(read_text_file(path));
     for (std::size_t a = 0; a < matrix.devices.size(); ++a) {
@@ -114,7 +107,7 @@ TEST_CASE("damaged topologies are refused or stay symmetric") {
 }
 
 TEST_CASE("damaged hostfiles are refused or keep a host") {
-  const std::string whole = text_of(test::sample("hostfile_4_hosts.txt"));
+  const std::string whole = test::text_of(test::sample("hostfile_4_hosts.txt"));
   const std::uint32_t count = accepted(whole, [](const std::filesystem::path& path) {
     const Hostfile hosts = read_hostfile(read_text_file(path));
     CHECK_FALSE(hosts.hosts.empty());
@@ -126,7 +119,7 @@ TEST_CASE("damaged hostfiles are refused or keep a host") {
 TEST_CASE("damaged files of every kind are of a kind or refused") {
   for (const auto& entry : std::filesystem::directory_iterator(test::sample(""))) {
     const std::uint32_t count =
-        accepted(text_of(entry.path()),
+        accepted(test::text_of(entry.path()),
                  [](const std::filesystem::path& path) { (void)kind_of(read_text_file(path)); });
     CHECK(count > 0);
   }

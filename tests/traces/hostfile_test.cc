@@ -11,7 +11,7 @@
 namespace cohort {
 namespace {
 
-Hostfile read(std::string text) { return read_hostfile({"hosts", std::move(text)}); }
+Hostfile hostfile_of(std::string text) { return read_hostfile({"hosts", std::move(text)}); }
 
 TEST_CASE("hostfile: slots and maxima, comments, blanks, CRLF, hosts that stand there again") {
   const Hostfile hosts = read_hostfile(read_text_file(test::sample("hostfile_4_hosts.txt")));
@@ -29,7 +29,7 @@ TEST_CASE("hostfile: slots and maxima, comments, blanks, CRLF, hosts that stand 
 }
 
 TEST_CASE("hostfile: a line without slots counts one, and says so") {
-  const Hostfile hosts = read("node1\nnode1\nme@node2 max_slots=2\n10.0.0.1");
+  const Hostfile hosts = hostfile_of("node1\nnode1\nme@node2 max_slots=2\n10.0.0.1");
   REQUIRE(hosts.hosts.size() == 3);
   CHECK(hosts.hosts[0].slots == 2);
   CHECK(hosts.hosts[1].name == "node2");
@@ -60,7 +60,7 @@ TEST_CASE("hostfile: wrong lines are refused with their number") {
         Case{"=8\n", "found \"=\"; expected the name of a host"},
         Case{"# nobody\n\n", "hosts: names no host"}}) {
     CAPTURE(c.text);
-    CHECK_THROWS_WITH_AS((void)read(c.text), doctest::Contains(c.says), InputError);
+    CHECK_THROWS_WITH_AS((void)hostfile_of(c.text), doctest::Contains(c.says), InputError);
   }
 }
 

@@ -13,27 +13,9 @@
 namespace cohort {
 namespace {
 
-std::string text_of(std::string_view name) {
-  std::ifstream file(test::sample(name), std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
-NcclLog read(std::string_view text) {
+NcclLog nccl_log_of(std::string_view text) {
   const test::WrittenFile file(text);
   return read_nccl_log(file.path());
-}
-
-std::string replaced(std::string text, std::string_view what, std::string_view by) {
-  const std::size_t at = text.find(what);
-  REQUIRE(at != std::string::npos);
-  return text.replace(at, what.size(), by);
-}
-
-bool warns(const NcclLog& log, std::string_view words) {
-  for (const std::string& warning : log.warnings) {
-    if (warning.find(words) != std::string::npos) return true;
-  }
-  return false;
 }
 
 TEST_CASE("nccl-tests log: ranks, hosts, rows and an unnamed all-reduce") {
@@ -68,8 +50,8 @@ TEST_CASE("nccl-tests log: a rooted collective without reduction is a broadcast"
 }
 
 TEST_CASE("nccl-tests log: prefixes of patched builds and of mpirun do not hide rows") {
-  const std::string text = text_of("all_reduce_4_ranks.txt");
-  const NcclLog plain = read(text);
+  const std::string text = test::text_of(test::sample("all_reduce_4_ranks.txt"));
+  const NcclLog plain = nccl_log_of(text);
   for (const char* prefix : {"[STAT]:", "[STAT]: ", "[1,0]<stdout>:", "[1,0]<stdout>: "}) {
     CAPTURE(prefix);
     std::string marked;
@@ -80,7 +62,7 @@ TEST_CASE("nccl-tests log: prefixes of patched builds and of mpirun do not hide 
       if (line.starts_with('#')) marked += line;
       at = end;
     }
-    const NcclLog log = read(marked);
+    const NcclLog log = nccl_log_of(marked);
     REQUIRE(log.rows.size() == plain.rows.size());
     CHECK(log.rows.back().time_us == plain.rows.back().time_us);
     CHECK(log.rows.front().bytes == 8);
@@ -88,46 +70,48 @@ TEST_CASE("nccl-tests log: prefixes of patched builds and of mpirun do not hide 
 }
 
 TEST_CASE("nccl-tests log: other output inside the table is passed over") {
-  const std::string text = text_of("all_reduce_4_ranks.txt");
+  const std::string text = test::text_of(test::sample("all_reduce_4_ranks.txt"));
   const std::string noisy =
-      replaced(text, "        2048 ",
-               "alpha:77:77 [0] NCCL INFO Channel 00/24 :    0   1   2   3\n        2048 ");
-  CHECK(read(noisy).rows.size() == 15);
-  CHECK(read(noisy).warnings.empty());
+      test::replaced(text, "        2048 ",
+                     "alpha:77:77 [0] NCCL INFO Channel 00/24 :    0   1   2   3\n        2048 ");
+  CHECK(nccl_log_of(noisy).rows.size() == 15);
+  CHECK(nccl_log_of(noisy).warnings.empty());
 }
 
 TEST_CASE("nccl-tests log: a row broken by other output is left out with a warning") {
-  const std::string text = text_of("all_reduce_4_ranks.txt");
-  const std::string broken = replaced(
+  const std::string text = test::text_of(test::sample("all_reduce_4_ranks.txt"));
+  const std::string broken = test::replaced(
       text, "        2048           512     float     sum      -1",
       "        2048           512     float     sum      -1alpha:7:7 [0] NCCL INFO hello\n");
-  const NcclLog log = read(broken);
+  const NcclLog log = nccl_log_of(broken);
   CHECK(log.rows.size() == 14);
-  CHECK(warns(log, "a damaged row, left out"));
+  CHECK(test::mentions(log.warnings, "a damaged row, left out"));
 }
 
 TEST_CASE("nccl-tests log: wrong elements, values out of bounds and test failures fail the run") {
-  const std::string text = text_of("all_reduce_4_ranks.txt");
-  CHECK(read(replaced(text, "      0  ", "      3  ")).failures.size() == 1);
-  CHECK(read(replaced(text, "values : 0 OK", "values : 3 FAILED")).failures.size() == 1);
-  CHECK(read(text + "alpha: Test NCCL failure common.cu:958 'unhandled system error'\n")
+  const std::string text = test::text_of(test::sample("all_reduce_4_ranks.txt"));
+  CHECK(nccl_log_of(test::replaced(text, "      0  ", "      3  ")).failures.size() == 1);
+  CHECK(nccl_log_of(test::replaced(text, "values : 0 OK", "values : 3 FAILED")).failures.size() ==
+        1);
+  CHECK(nccl_log_of(text + "alpha: Test NCCL failure common.cu:958 'unhandled system error'\n")
             .failures.size() == 1);
-  CHECK_FALSE(read("alpha: Test CUDA failure common.cu:1030 'no device'\n").failures.empty());
+  CHECK_FALSE(
+      nccl_log_of("alpha: Test CUDA failure common.cu:1030 'no device'\n").failures.empty());
 }
 
 TEST_CASE("nccl-tests log: a log that was cut off says so and keeps its whole rows") {
-  const std::string text = text_of("all_reduce_4_ranks.txt");
+  const std::string text = test::text_of(test::sample("all_reduce_4_ranks.txt"));
   const std::size_t at = text.find("      131072");
   REQUIRE(at != std::string::npos);
-  const NcclLog log = read(text.substr(0, at + 40));
+  const NcclLog log = nccl_log_of(text.substr(0, at + 40));
   CHECK(log.rows.size() == 7);
-  CHECK(warns(log, "cut off"));
-  CHECK(warns(log, "damaged"));
+  CHECK(test::mentions(log.warnings, "cut off"));
+  CHECK(test::mentions(log.warnings, "damaged"));
 }
 
 TEST_CASE(
     "nccl-tests log: printed bandwidths that contradict size and time are noticed, not used") {
-  const std::string text = text_of("broadcast.txt");
+  const std::string text = test::text_of(test::sample("broadcast.txt"));
   std::string other = text;
   for (std::size_t at = 0; (at = other.find("float    none       0", at)) != std::string::npos;
        ++at) {
@@ -135,32 +119,34 @@ TEST_CASE(
   }
   // The columns now say all-reduce (factor 1.5), the printed bandwidths say 1: none fits, so
   // unknown.
-  CHECK(read(other).collective == NcclCollective::Unknown);
-  const NcclLog named = read("all_reduce_perf -g 4\n" + other);
-  CHECK(warns(named, "2 % off"));
+  CHECK(nccl_log_of(other).collective == NcclCollective::Unknown);
+  const NcclLog named = nccl_log_of("all_reduce_perf -g 4\n" + other);
+  CHECK(test::mentions(named.warnings, "2 % off"));
   CHECK(named.collective == NcclCollective::AllReduce);
 }
 
 TEST_CASE("nccl-tests log: missing ranks leave the number of ranks unknown") {
-  const std::string text = text_of("all_reduce_4_ranks.txt");
+  const std::string text = test::text_of(test::sample("all_reduce_4_ranks.txt"));
   const std::size_t from = text.find("#  Rank  1");
   std::string gap = text;
   gap.erase(from, text.find('\n', from) + 1 - from);
-  CHECK(read(gap).ranks == 0);
-  CHECK(warns(read(gap), "the last is rank 3"));
+  CHECK(nccl_log_of(gap).ranks == 0);
+  CHECK(test::mentions(nccl_log_of(gap).warnings, "the last is rank 3"));
 }
 
 TEST_CASE("nccl-tests log: two ranks on one GPU are noticed") {
   const NcclLog log =
-      read(replaced(text_of("all_reduce_4_ranks.txt"), "device  1 [0x20]", "device  0 [0x10]"));
-  CHECK(warns(log, "ranks 0 and 1 show the same GPU"));
+      nccl_log_of(test::replaced(test::text_of(test::sample("all_reduce_4_ranks.txt")),
+                                 "device  1 [0x20]", "device  0 [0x10]"));
+  CHECK(test::mentions(log.warnings, "ranks 0 and 1 show the same GPU"));
 }
 
 TEST_CASE("nccl-tests log: two runs in a file, other files, empty and missing ones are refused") {
-  const std::string text = text_of("all_reduce_4_ranks.txt");
-  CHECK_THROWS_WITH_AS((void)read(text + text), doctest::Contains("second run"), InputError);
-  CHECK_THROWS_WITH_AS((void)read("hello\n"), doctest::Contains("no nccl-tests log"), InputError);
-  CHECK_THROWS_AS((void)read(""), InputError);
+  const std::string text = test::text_of(test::sample("all_reduce_4_ranks.txt"));
+  CHECK_THROWS_WITH_AS((void)nccl_log_of(text + text), doctest::Contains("second run"), InputError);
+  CHECK_THROWS_WITH_AS((void)nccl_log_of("hello\n"), doctest::Contains("no nccl-tests log"),
+                       InputError);
+  CHECK_THROWS_AS((void)nccl_log_of(""), InputError);
   CHECK_THROWS_AS((void)read_nccl_log("/nonexistent.log"), InputError);
   CHECK_THROWS_AS((void)read_nccl_log(std::filesystem::temp_directory_path()), InputError);
 }

@@ -25,7 +25,9 @@ std::string step(const std::string& number, const std::string& duration = "5") {
          "}";
 }
 
-ProfilerTrace read(std::string text) { return read_profiler_trace({"trace", std::move(text)}); }
+ProfilerTrace profiler_trace_of(std::string text) {
+  return read_profiler_trace({"trace", std::move(text)});
+}
 
 TEST_CASE("profiler trace: steps of the host in order of their numbers, and the rank") {
   const ProfilerTrace trace = sample("profiler_rank0.json");
@@ -46,7 +48,7 @@ TEST_CASE("profiler trace: fractions of us are exact, rounded up to ns; the rank
 }
 
 TEST_CASE("profiler trace: without distributedInfo the rank is not known") {
-  const ProfilerTrace trace = read(R"({"traceEvents": [)" + step("1") + "]}");
+  const ProfilerTrace trace = profiler_trace_of(R"({"traceEvents": [)" + step("1") + "]}");
   CHECK_FALSE(trace.rank);
   CHECK(recording_of({trace}).trace.workers() == 1);
 }
@@ -74,7 +76,7 @@ TEST_CASE("profiler trace: what was cut off, damaged, doubled or is not there is
         Case{trace_of(step("1"), "-1"), "/distributedInfo/rank: found -1"},
         Case{trace_of(step("1"), "0.5"), "/distributedInfo/rank: found 0.5"}}) {
     CAPTURE(c.text);
-    CHECK_THROWS_WITH_AS((void)read(c.text), doctest::Contains(c.says), InputError);
+    CHECK_THROWS_WITH_AS((void)profiler_trace_of(c.text), doctest::Contains(c.says), InputError);
   }
 }
 
@@ -95,9 +97,10 @@ TEST_CASE("profiler trace: two files of one rank, one of none and no common step
   const ProfilerTrace zero = sample("profiler_rank0.json");
   CHECK_THROWS_WITH_AS((void)recording_of({zero, zero}),
                        doctest::Contains("is of rank 0, and so is"), InputError);
-  CHECK_THROWS_WITH_AS((void)recording_of({zero, read(R"({"traceEvents": [)" + step("3") + "]}")}),
-                       doctest::Contains("trace: has no distributedInfo"), InputError);
-  CHECK_THROWS_WITH_AS((void)recording_of({zero, read(trace_of(step("9"), "1"))}),
+  CHECK_THROWS_WITH_AS(
+      (void)recording_of({zero, profiler_trace_of(R"({"traceEvents": [)" + step("3") + "]}")}),
+      doctest::Contains("trace: has no distributedInfo"), InputError);
+  CHECK_THROWS_WITH_AS((void)recording_of({zero, profiler_trace_of(trace_of(step("9"), "1"))}),
                        doctest::Contains("no step in common"), InputError);
   CHECK_THROWS_AS((void)recording_of({}), ContractError);
 }

@@ -18,16 +18,9 @@
 namespace cohort {
 namespace {
 
-Recording read(std::string_view text) {
+Recording recording_in(std::string_view text) {
   const test::WrittenFile file(text);
   return read_recording(file.path());
-}
-
-bool mentions(const std::vector<std::string>& notes, std::string_view words) {
-  for (const std::string& note : notes) {
-    if (note.find(words) != std::string::npos) return true;
-  }
-  return false;
 }
 
 TEST_CASE(
@@ -37,8 +30,8 @@ TEST_CASE(
   CHECK(recording.trace.workers() == 6);
   CHECK(recording.trace.steps() == 4);
   CHECK(recording.stages == 2);
-  CHECK(mentions(recording.notes, "4 numbers from 10 to 20 with gaps"));
-  CHECK(mentions(recording.notes, "worker = dp_rank * 2 + pp_rank"));
+  CHECK(test::mentions(recording.notes, "4 numbers from 10 to 20 with gaps"));
+  CHECK(test::mentions(recording.notes, "worker = dp_rank * 2 + pp_rank"));
   CHECK(seconds(recording.trace.at(1, 0)) > 1.4 * seconds(recording.trace.at(0, 0)));
 }
 
@@ -53,11 +46,12 @@ TEST_CASE("recording: a slow pipeline stage is told from a slow worker") {
 }
 
 TEST_CASE("recording: the form of a compute trace may have gaps in its numbers") {
-  const Recording recording = read("worker,step,seconds\n3,7,0.1\n3,9,0.2\n5,7,0.3\n5,9,0.4\n");
+  const Recording recording =
+      recording_in("worker,step,seconds\n3,7,0.1\n3,9,0.2\n5,7,0.3\n5,9,0.4\n");
   CHECK(recording.trace.workers() == 2);
   CHECK(recording.trace.at(1, 1) == Time{400'000'000});
-  CHECK(mentions(recording.notes, "workers: 2 numbers from 3 to 5"));
-  CHECK(read("worker,step,seconds\n0,0,1\n").notes.empty());
+  CHECK(test::mentions(recording.notes, "workers: 2 numbers from 3 to 5"));
+  CHECK(recording_in("worker,step,seconds\n0,0,1\n").notes.empty());
 }
 
 TEST_CASE("recording: a worker without a step of the others is refused with the line") {
@@ -67,8 +61,8 @@ TEST_CASE("recording: a worker without a step of the others is refused with the 
 }
 
 TEST_CASE("recording: a header of neither form is refused") {
-  CHECK_THROWS_AS((void)read("step,dp_rank,compute_s\n1,0,1\n"), InputError);
-  CHECK_THROWS_AS((void)read("a,b,c\n1,0,1\n"), InputError);
+  CHECK_THROWS_AS((void)recording_in("step,dp_rank,compute_s\n1,0,1\n"), InputError);
+  CHECK_THROWS_AS((void)recording_in("a,b,c\n1,0,1\n"), InputError);
 }
 
 TEST_CASE("cases: the recorded straggler study has 32 steps of 8 workers and a slow last stage") {
@@ -78,7 +72,7 @@ TEST_CASE("cases: the recorded straggler study has 32 steps of 8 workers and a s
   CHECK(recording.trace.steps() == 32);
   CHECK(recording.trace.workers() == 8);
   CHECK(recording.stages == 4);
-  CHECK(mentions(recording.notes, "with gaps"));
+  CHECK(test::mentions(recording.notes, "with gaps"));
   const auto workers = summarise(recording.trace);
   CHECK(std::abs(workers[3].ratio - 1.62) < 0.005);
   CHECK(std::abs(workers[7].ratio - 1.63) < 0.005);
@@ -141,10 +135,10 @@ TEST_CASE("trace fit: what a short trace cannot show is not reported, and it say
   const TraceFit fit = fit_trace(drawn({{Lognormal{0.02}}}, 4));
   CHECK_FALSE(fit.bernoulli);
   CHECK_FALSE(fit.jitter);
-  CHECK(mentions(fit.notes, "too few"));
+  CHECK(test::mentions(fit.notes, "too few"));
   const TraceFit calm = fit_trace(drawn({{Lognormal{0.02}}}, 100));
   CHECK_FALSE(calm.bernoulli);
-  CHECK(mentions(calm.notes, "0 of 800 steps"));
+  CHECK(test::mentions(calm.notes, "0 of 800 steps"));
 }
 
 }  // namespace

@@ -15,7 +15,9 @@ const std::string kHead = "      GPU0  GPU1  CPU Affinity  NUMA Affinity\n";
 const std::string kFirst = "GPU0   X    PHB   0-7           0\n";
 const std::string kSecond = "GPU1  PHB    X    8-15          N/A\n";
 
-TopologyMatrix read(std::string text) { return read_topology_matrix({"topo", std::move(text)}); }
+TopologyMatrix topology_matrix_of(std::string text) {
+  return read_topology_matrix({"topo", std::move(text)});
+}
 
 TEST_CASE("topology: GPUs, network cards with their names, paths and affinities") {
   const TopologyMatrix matrix =
@@ -35,7 +37,7 @@ TEST_CASE("topology: GPUs, network cards with their names, paths and affinities"
 }
 
 TEST_CASE("topology: older versions name the cards themselves and know no NUMA nodes") {
-  const TopologyMatrix matrix = read(
+  const TopologyMatrix matrix = topology_matrix_of(
       "warning: a driver\n\tGPU0\tGPU1\tmlx5_0\tCPU Affinity\nGPU0\t X \tSOC\tPIX\t0-7\n"
       "GPU1\tSOC\t X \tPHB\t8-15\nmlx5_0\tPIX\tPHB\t X \t\n");
   CHECK(matrix.nics() == 1);
@@ -45,15 +47,15 @@ TEST_CASE("topology: older versions name the cards themselves and know no NUMA n
 }
 
 TEST_CASE("topology: one GPU has no pairs; blank affinities are left out with a warning") {
-  const TopologyMatrix matrix =
-      read("\tGPU0\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID\nGPU0\t X \t\t\t\tN/A\n");
+  const TopologyMatrix matrix = topology_matrix_of(
+      "\tGPU0\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID\nGPU0\t X \t\t\t\tN/A\n");
   CHECK(gpu_paths(matrix).empty());
   REQUIRE(matrix.warnings.size() == 1);
   CHECK(matrix.warnings[0] == "line 2: 1 of 3 affinities of GPU0, left out");
 }
 
 TEST_CASE("topology: different links between the GPUs are told apart") {
-  const TopologyMatrix matrix = read(
+  const TopologyMatrix matrix = topology_matrix_of(
       "     GPU0 GPU1 GPU2 CPU Affinity\nGPU0 X NV1 NV2 0\nGPU1 NV1 X SYS 0\nGPU2 NV2 SYS X 0\n");
   CHECK(gpu_paths(matrix) == std::vector{DevicePath{PathKind::NvLink, 1},
                                          DevicePath{PathKind::NvLink, 2},
@@ -84,7 +86,7 @@ TEST_CASE("topology: damaged and contradictory matrices are refused with their l
         Case{"  GPU0  GPU0  CPU Affinity\n", "topo:1: names GPU0 twice"},
         Case{kFirst + kSecond, "topo: has no head of a matrix"}}) {
     CAPTURE(c.text);
-    CHECK_THROWS_WITH_AS((void)read(c.text), doctest::Contains(c.says), InputError);
+    CHECK_THROWS_WITH_AS((void)topology_matrix_of(c.text), doctest::Contains(c.says), InputError);
   }
 }
 

@@ -15,21 +15,10 @@ namespace {
 const std::string kEpoch =
     "Throughput: 1280.0 images/s, Batch size: 32, Num of GPUs: 2, Total time: 2.0 s, "
     "Average batch time: 0.05 s, First batch time: 0.2 s\n";
-const std::string kWorkers = "I am worker 0 of 2. \nI am worker 1 of 2\n";
+const std::string kTwoWorkers = "I am worker 0 of 2. \nI am worker 1 of 2\n";
 
-TrainingLog read(std::string text) { return read_training_log({"log", std::move(text)}); }
-
-std::string replaced(std::string text, std::string_view what, std::string_view by) {
-  const std::size_t at = text.find(what);
-  REQUIRE(at != std::string::npos);
-  return text.replace(at, what.size(), by);
-}
-
-bool warns(const TrainingLog& log, std::string_view words) {
-  for (const std::string& warning : log.warnings) {
-    if (warning.find(words) != std::string::npos) return true;
-  }
-  return false;
+TrainingLog training_log_of(std::string text) {
+  return read_training_log({"log", std::move(text)});
 }
 
 TEST_CASE("training log: workers, epochs, warm-up and the averages as printed") {
@@ -50,35 +39,39 @@ TEST_CASE("training log: a throughput without the first batch gives a batch with
   const TrainingLog log = read_training_log(read_text_file(test::sample("training_4_workers.log")));
   REQUIRE(batch_seconds_behind_first(log));
   CHECK(std::abs(*batch_seconds_behind_first(log) - 0.051) < 1e-5);
-  CHECK_FALSE(batch_seconds_behind_first(read(kWorkers + kEpoch)));
+  CHECK_FALSE(batch_seconds_behind_first(training_log_of(kTwoWorkers + kEpoch)));
 }
 
 TEST_CASE("training log: missing workers, no workers and damaged lines are said, not hidden") {
-  CHECK(
-      warns(read("I am worker 1 of 2.\n" + kEpoch), "1 of 2 workers say who they are; missing: 0"));
-  CHECK(warns(read("I am worker 1 of 40.\n" + replaced(kEpoch, "GPUs: 2", "GPUs: 40")),
-              "missing: 0, 2, 3, 4, 5, 6, 7, 8, ..."));
-  const TrainingLog alone = read(kEpoch);
+  CHECK(test::mentions(training_log_of("I am worker 1 of 2.\n" + kEpoch).warnings,
+                       "1 of 2 workers say who they are; missing: 0"));
+  CHECK(test::mentions(
+      training_log_of("I am worker 1 of 40.\n" + test::replaced(kEpoch, "GPUs: 2", "GPUs: 40"))
+          .warnings,
+      "missing: 0, 2, 3, 4, 5, 6, 7, 8, ..."));
+  const TrainingLog alone = training_log_of(kEpoch);
   CHECK(alone.workers == 2);
-  CHECK(warns(alone, "their number is that of the GPUs"));
-  CHECK(warns(read("I am worker -1 of 2.\n" + kWorkers + kEpoch),
-              "line 1: a damaged line of a worker"));
-  const TrainingLog damaged = read(kWorkers + "Throughput: 12I am here\n" + kEpoch);
+  CHECK(test::mentions(alone.warnings, "their number is that of the GPUs"));
+  CHECK(test::mentions(training_log_of("I am worker -1 of 2.\n" + kTwoWorkers + kEpoch).warnings,
+                       "line 1: a damaged line of a worker"));
+  const TrainingLog damaged = training_log_of(kTwoWorkers + "Throughput: 12I am here\n" + kEpoch);
   CHECK(damaged.epochs.size() == 1);
-  CHECK(warns(damaged, "line 3: a damaged line of an epoch, left out"));
-  CHECK(warns(read(kWorkers + replaced(kEpoch, "2.0 s", "2.0 ms") + kEpoch), "line 3: a damaged"));
+  CHECK(test::mentions(damaged.warnings, "line 3: a damaged line of an epoch, left out"));
+  CHECK(test::mentions(
+      training_log_of(kTwoWorkers + test::replaced(kEpoch, "2.0 s", "2.0 ms") + kEpoch).warnings,
+      "line 3: a damaged"));
 }
 
 TEST_CASE(
     "training log: a last line that was cut off is left out; a missing line end alone is not") {
-  const std::string whole = kWorkers + kEpoch + kEpoch;
+  const std::string whole = kTwoWorkers + kEpoch + kEpoch;
   for (const std::size_t cut : {2, 3, 5, 20, 60, 100}) {
     CAPTURE(cut);
-    const TrainingLog log = read(whole.substr(0, whole.size() - cut));
+    const TrainingLog log = training_log_of(whole.substr(0, whole.size() - cut));
     CHECK(log.epochs.size() == 1);
-    CHECK(warns(log, "line 4: the file was cut off within this epoch"));
+    CHECK(test::mentions(log.warnings, "line 4: the file was cut off within this epoch"));
   }
-  const TrainingLog log = read(whole.substr(0, whole.size() - 1));
+  const TrainingLog log = training_log_of(whole.substr(0, whole.size() - 1));
   CHECK(log.epochs.size() == 2);
   CHECK(log.warnings.empty());
 }
@@ -89,22 +82,28 @@ TEST_CASE("training log: what cannot be is refused with its line") {
     const char* says;
   };
   for (const Case& c :
-       {Case{kWorkers + "I am worker 1 of 2.\n" + kEpoch, "log:3: worker 1 stands on line 2"},
+       {Case{kTwoWorkers + "I am worker 1 of 2.\n" + kEpoch, "log:3: worker 1 stands on line 2"},
         Case{"I am worker 2 of 2.\n" + kEpoch, "log:1: found worker 2 of 2"},
-        Case{kWorkers + "I am worker 2 of 3.\n" + kEpoch,
+        Case{kTwoWorkers + "I am worker 2 of 3.\n" + kEpoch,
              "log:3: found 3 workers; the lines before"},
-        Case{kWorkers + replaced(kEpoch, "GPUs: 2", "GPUs: 4"), "log:3: found 4 GPUs; expected 2"},
-        Case{kWorkers + replaced(kEpoch, "size: 32", "size: -32"),
+        Case{kTwoWorkers + test::replaced(kEpoch, "GPUs: 2", "GPUs: 4"),
+             "log:3: found 4 GPUs; expected 2"},
+        Case{kTwoWorkers + test::replaced(kEpoch, "size: 32", "size: -32"),
              "log:3: found -32 as batch size"},
-        Case{kWorkers + replaced(kEpoch, "size: 32", "size: 3.5"), "found 3.5 as batch size"},
-        Case{kWorkers + replaced(kEpoch, "0.05 s", "-0.05 s"), "log:3: found -0.05 as average"},
-        Case{kWorkers + replaced(kEpoch, "0.05 s", "nan s"), "found nan as average batch time"},
-        Case{kWorkers + replaced(kEpoch, "0.05 s", "0.0 s"), "found 0 as average batch time"},
-        Case{kWorkers + replaced(kEpoch, "1280.0", "inf"), "found inf as throughput"},
-        Case{kWorkers + replaced(kEpoch, "0.2 s", "1e300 s"), "found 1e+300 s as first batch time"},
-        Case{kWorkers, "log: has no whole line of an epoch"}}) {
+        Case{kTwoWorkers + test::replaced(kEpoch, "size: 32", "size: 3.5"),
+             "found 3.5 as batch size"},
+        Case{kTwoWorkers + test::replaced(kEpoch, "0.05 s", "-0.05 s"),
+             "log:3: found -0.05 as average"},
+        Case{kTwoWorkers + test::replaced(kEpoch, "0.05 s", "nan s"),
+             "found nan as average batch time"},
+        Case{kTwoWorkers + test::replaced(kEpoch, "0.05 s", "0.0 s"),
+             "found 0 as average batch time"},
+        Case{kTwoWorkers + test::replaced(kEpoch, "1280.0", "inf"), "found inf as throughput"},
+        Case{kTwoWorkers + test::replaced(kEpoch, "0.2 s", "1e300 s"),
+             "found 1e+300 s as first batch time"},
+        Case{kTwoWorkers, "log: has no whole line of an epoch"}}) {
     CAPTURE(c.text);
-    CHECK_THROWS_WITH_AS((void)read(c.text), doctest::Contains(c.says), InputError);
+    CHECK_THROWS_WITH_AS((void)training_log_of(c.text), doctest::Contains(c.says), InputError);
   }
 }
 

@@ -13,11 +13,11 @@
 namespace cohort {
 namespace {
 
-constexpr std::uint32_t kClasses = 10;
+constexpr std::uint32_t kLabels = 10;
 
 std::vector<std::uint8_t> balanced_labels(std::size_t count) {
   std::vector<std::uint8_t> labels;
-  for (std::size_t i = 0; i < count; ++i) labels.push_back(static_cast<std::uint8_t>(i % kClasses));
+  for (std::size_t i = 0; i < count; ++i) labels.push_back(static_cast<std::uint8_t>(i % kLabels));
   return labels;
 }
 
@@ -41,7 +41,7 @@ double skew(const ShardOptions& options) {
   const Shards shards(options, labels, {.workers = 8});
   double sum = 0;
   for (std::uint32_t w = 0; w < 8; ++w) {
-    std::array<double, kClasses> counts{};
+    std::array<double, kLabels> counts{};
     for (const auto sample : shards.of(WorkerId{w})) ++counts[labels[sample]];
     sum += *std::ranges::max_element(counts) / static_cast<double>(shards.of(WorkerId{w}).size());
   }

@@ -76,8 +76,7 @@ def test_headers_have_pragma_once_and_an_opening_contract():
     for path in [p for p in sources() if p.suffix == ".h"]:
         text = path.read_text()
         assert text.startswith("//"), f"{path}: no opening comment"
-        if path.parent.name != "pch":
-            assert text.count("\n#pragma once\n") == 1, f"{path}: #pragma once"
+        assert text.count("\n#pragma once\n") == 1, f"{path}: #pragma once"
 
 
 def test_every_source_is_named_in_its_folders_build_file():

@@ -13,7 +13,7 @@ namespace cohort {
 namespace {
 
 constexpr WorkerId kWorker{1};
-constexpr std::uint32_t kWorkers = 2;
+constexpr std::uint32_t kComparedWorkers = 2;
 
 std::shared_ptr<const Dataset> images(ImageShape shape) {
   auto set = make_synthetic({.side = 12, .training_samples = 300, .test_samples = 100});
@@ -25,7 +25,7 @@ std::shared_ptr<const Dataset> images(ImageShape shape) {
 class Pair {
  public:
   Pair(const TrainingPlan& plan, Backend& backend)
-      : task_(plan.training, *plan.dataset, kWorkers, 1),
+      : task_(plan.training, *plan.dataset, kComparedWorkers, 1),
         trainer_(task_),
         host_(task_, kWorker, trainer_.parameters()),
         on_host_(trainer_.parameters()),
@@ -60,7 +60,7 @@ class Pair {
 
  private:
   [[nodiscard]] std::uint64_t samples_before(std::uint64_t step) const {
-    return step * kWorkers * task_.spec().batch;
+    return step * kComparedWorkers * task_.spec().batch;
   }
 
   [[nodiscard]] double gradient(std::uint64_t step) {

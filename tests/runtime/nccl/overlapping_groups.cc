@@ -13,7 +13,7 @@ namespace {
 
 using Members = std::vector<std::uint32_t>;
 constexpr std::uint64_t kSeed = 20;
-constexpr std::size_t kEntries = 16;
+constexpr std::size_t kFewEntries = 16;
 
 // Each rank with its neighbour, and with two of them.
 std::vector<Members> groups_of(std::uint32_t ranks) {
@@ -39,12 +39,12 @@ void delay(std::uint32_t rank, std::uint64_t turn) {
 
 void mean_of(const Rank& rank, std::uint64_t turn, std::uint32_t id, std::size_t members) {
   const auto right = static_cast<float>(turn % 100);
-  std::vector<float> values(kEntries, right);
-  const Buffer buffer(rank.vectors(), kEntries);
+  std::vector<float> values(kFewEntries, right);
+  const Buffer buffer(rank.vectors(), kFewEntries);
   rank.vectors().write(values, buffer.entries());
   finish(*rank.transport().all_reduce(CommunicatorId{id}, buffer.entries(), buffer.entries(),
-                                      kEntries));
-  rank.vectors().scale(1.0 / static_cast<double>(members), buffer.entries(), kEntries);
+                                      kFewEntries));
+  rank.vectors().scale(1.0 / static_cast<double>(members), buffer.entries(), kFewEntries);
   rank.vectors().read(buffer.entries(), values);
   for (const auto value : values) {
     require(std::abs(value - right) <= 1e-5F * right, "another group's values");

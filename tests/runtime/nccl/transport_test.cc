@@ -9,7 +9,7 @@
 namespace cohort {
 namespace {
 
-constexpr std::size_t kEntries = 100'000;  // several chunks of the stand-in
+constexpr std::size_t kManyEntries = 100'000;  // several chunks of the stand-in
 
 std::vector<std::uint32_t> everyone(std::uint32_t ranks) {
   std::vector<std::uint32_t> all(ranks);
@@ -18,8 +18,8 @@ std::vector<std::uint32_t> everyone(std::uint32_t ranks) {
 }
 
 Buffer filled(VectorUnit& unit, float value) {
-  Buffer buffer(unit, kEntries);
-  unit.write(std::vector<float>(kEntries, value), buffer.entries());
+  Buffer buffer(unit, kManyEntries);
+  unit.write(std::vector<float>(kManyEntries, value), buffer.entries());
   return buffer;
 }
 
@@ -37,7 +37,7 @@ void sum_ones(const Rank& rank, std::uint32_t id, std::size_t members) {
   const auto ones = filled(rank.vectors(), 1);
   const auto sum = filled(rank.vectors(), 0);
   auto request =
-      rank.transport().all_reduce(CommunicatorId{id}, ones.entries(), sum.entries(), kEntries);
+      rank.transport().all_reduce(CommunicatorId{id}, ones.entries(), sum.entries(), kManyEntries);
   finish(*request);
   require_all(rank.vectors(), sum, static_cast<float>(members));
   require_all(rank.vectors(), ones, 1);
@@ -59,9 +59,9 @@ TEST_CASE("nccl transport: an all-reduce follows what is queued on the vectors b
   CHECK(run_ranks(2, [](const Rank& rank) {
           finish(*rank.create(1, 0, {0, 1}));
           const auto ones = filled(rank.vectors(), 1);
-          for (int i = 0; i < 10; ++i) rank.vectors().scale(2, ones.entries(), kEntries);
+          for (int i = 0; i < 10; ++i) rank.vectors().scale(2, ones.entries(), kManyEntries);
           finish(*rank.transport().all_reduce(CommunicatorId{1}, ones.entries(), ones.entries(),
-                                              kEntries));
+                                              kManyEntries));
           require_all(rank.vectors(), ones, 2048);
         }) == "");
 }
@@ -72,7 +72,7 @@ TEST_CASE("nccl transport: vectors go on while an all-reduce waits for a peer") 
           const auto ones = filled(rank.vectors(), 1);
           if (rank.rank == 1) (void)rank.board.read(1);
           auto request = rank.transport().all_reduce(CommunicatorId{1}, ones.entries(),
-                                                     ones.entries(), kEntries);
+                                                     ones.entries(), kManyEntries);
           if (rank.rank == 0) {
             require_all(rank.vectors(), filled(rank.vectors(), 5), 5);
             rank.board.write(1, {1});
@@ -97,8 +97,8 @@ TEST_CASE("nccl transport: many in one group, some of them slow, exchange values
           const auto mine = filled(rank.vectors(), static_cast<float>(rank.rank + 1));
           const auto theirs = filled(rank.vectors(), 0);
           const std::vector<Transfer> transfers{
-              {Transfer::Way::Send, next, mine.entries(), kEntries},
-              {Transfer::Way::Receive, last, theirs.entries(), kEntries}};
+              {Transfer::Way::Send, next, mine.entries(), kManyEntries},
+              {Transfer::Way::Receive, last, theirs.entries(), kManyEntries}};
           finish(*rank.transport().exchange(SyncId{1}, transfers));
           require_all(rank.vectors(), theirs, static_cast<float>(last + 1));
         }) == "");
@@ -112,8 +112,8 @@ TEST_CASE("nccl transport: pairs exchange while the others do something else") {
           const auto theirs = filled(rank.vectors(), 0);
           for (std::uint64_t round = 0; round < (rank.rank < 2 ? 20 : 3); ++round) {
             const std::vector<Transfer> transfers{
-                {Transfer::Way::Receive, peer, theirs.entries(), kEntries},
-                {Transfer::Way::Send, peer, mine.entries(), kEntries}};
+                {Transfer::Way::Receive, peer, theirs.entries(), kManyEntries},
+                {Transfer::Way::Send, peer, mine.entries(), kManyEntries}};
             finish(*rank.transport().exchange(SyncId{round}, transfers));
             require_all(rank.vectors(), theirs, static_cast<float>(peer + 1));
           }
@@ -128,7 +128,7 @@ TEST_CASE("nccl transport: a run may connect anew") {
           const auto mine = filled(rank.vectors(), 1);
           const std::vector<Transfer> transfers{
               {rank.rank == 0 ? Transfer::Way::Send : Transfer::Way::Receive, peer, mine.entries(),
-               kEntries}};
+               kManyEntries}};
           finish(*rank.transport().exchange(SyncId{1}, transfers));
         }) == "");
 }
