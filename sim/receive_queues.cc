@@ -35,12 +35,13 @@ Time ReceiveQueues::wait(ActivityIndex transfer, Time now) const {
     const auto link = static_cast<std::size_t>(arrival.link);
     if (link >= users_.size()) continue;
     const double capacity = links_.present(arrival.link);
-    double bytes = 0, rate = 0;
+    double bytes = 0, rates = 0;
     for (const auto other : users_[link]) {
-      bytes += waiting(other, arrival.link, now);
-      rate += sending_rate(senders_[static_cast<std::size_t>(other)]);
+      const double rate = sending_rate(senders_[static_cast<std::size_t>(other)]);
+      bytes += waiting(other, arrival.link, rate, now);
+      rates += rate;
     }
-    if (rate > capacity * kRounding) longest = std::max(longest, bytes / capacity);
+    if (rates > capacity * kRounding) longest = std::max(longest, bytes / capacity);
   }
   return Time{static_cast<Time::rep>(longest * 1e9)};  // whole ns: no queue of a rounding error
 }
@@ -55,12 +56,12 @@ double ReceiveQueues::sending_rate(const Sender& sender) const {
   return rate;
 }
 
-double ReceiveQueues::waiting(ActivityIndex transfer, LinkIndex link, Time now) const {
+double ReceiveQueues::waiting(ActivityIndex transfer, LinkIndex link, double rate, Time now) const {
   const Sender& sender = senders_[static_cast<std::size_t>(transfer)];
   const auto arrival = std::ranges::find(sender.arrivals, link, &Arrival::link);
   const double remaining = transfers_.remaining(transfer, now) * arrival->weight;
   const double arrived = sender.amount * arrival->weight - remaining;
-  const double sent = sending_rate(sender) * seconds(now - sender.begun);
+  const double sent = rate * seconds(now - sender.begun);
   return std::clamp(sent - arrived, 0.0, std::min(window_, remaining));
 }
 

@@ -41,7 +41,8 @@ class ReceiveQueues {
   };
 
   [[nodiscard]] double sending_rate(const Sender& sender) const;
-  [[nodiscard]] double waiting(ActivityIndex transfer, LinkIndex link, Time now) const;
+  // Bytes of a transfer in front of `link`, to which its sender sends at `rate`.
+  [[nodiscard]] double waiting(ActivityIndex transfer, LinkIndex link, double rate, Time now) const;
   std::vector<ActivityIndex>& users(LinkIndex link);
 
   double window_;
