@@ -17,7 +17,7 @@ void check_bipartite(const Phases& edges) {
   }
 }
 
-void check(const Options& options, const Topology& topology) {
+void check_ad_psgd(const Options& options, const Topology& topology) {
   const auto& graph = options.all().at("graph");
   check_graph(graph, topology);
   if (options.get<bool>("exclusive_all")) {
@@ -77,7 +77,7 @@ PolicyEntry ad_psgd_entry() {
                   order_option(),
                   endpoint_bandwidth_option()},
       .make = make,
-      .check = check};
+      .check = check_ad_psgd};
 }
 
 }  // namespace cohort

@@ -101,7 +101,7 @@ void check_gradients(const Options& options) {
         "allowed: false, or true with \"what\": \"models\"");
 }
 
-void check(const Options& options, const Topology&) {
+void check_all_reduce(const Options& options, const Topology&) {
   if (options.get<bool>("overlap")) check_overlap(options);
   if (options.get<std::string>("what") == "gradients") check_gradients(options);
 }
@@ -130,7 +130,7 @@ PolicyEntry all_reduce_entry() {
           .settle = settle,
           .make = [](const Options&, const Topology& topology, std::uint64_t)
               -> std::unique_ptr<Policy> { return std::make_unique<AllReduce>(topology); },
-          .check = check};
+          .check = check_all_reduce};
 }
 
 }  // namespace cohort

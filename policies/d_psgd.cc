@@ -157,7 +157,7 @@ void check_weights(const Matrix& weights, const Graph& graph) {
   }
 }
 
-void check(const Options& options, const Topology& topology) {
+void check_d_psgd(const Options& options, const Topology& topology) {
   const auto& graph = options.all().at("graph");
   check_graph(graph, topology);
   if (const auto weights = options.maybe<Matrix>("weights"))
@@ -198,7 +198,7 @@ PolicyEntry d_psgd_entry() {
                  std::uint64_t) -> std::unique_ptr<Policy> {
         return std::make_unique<NeighbourAveraging>(MixingWeights(options, topology), topology);
       },
-      .check = check};
+      .check = check_d_psgd};
 }
 
 }  // namespace cohort

@@ -193,7 +193,7 @@ std::unique_ptr<Policy> make(const Options& options, const Topology& topology, s
   return std::make_unique<SyncServer>(topology, update_time);
 }
 
-void check(const Options&, const Topology&) {}  // any servers fit any workers
+void check_parameter_server(const Options&, const Topology&) {}  // any servers fit any workers
 
 std::vector<OptionSpec> options() {
   return {
@@ -234,7 +234,7 @@ PolicyEntry parameter_server_entry() {
       .source = "[Li 2014]",
       .options = options(),
       .make = make,
-      .check = check};
+      .check = check_parameter_server};
 }
 
 }  // namespace cohort

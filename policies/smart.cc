@@ -119,7 +119,7 @@ std::unique_ptr<Policy> make(const Options& options, const Topology& topology, s
   return std::make_unique<Smart>(options, topology, seed);
 }
 
-void check(const Options& options, const Topology& topology) {
+void check_smart(const Options& options, const Topology& topology) {
   check_group_size(options, topology);
   const bool divides = options.get<bool>("division") && options.get<bool>("group_buffer");
   if (!divides && options.maybe<bool>("inter_intra").value_or(false))
@@ -195,7 +195,7 @@ PolicyEntry smart_entry() {
           .source = "[Luo 2020]",
           .options = option_table(),
           .make = make,
-          .check = check};
+          .check = check_smart};
 }
 
 }  // namespace cohort

@@ -176,7 +176,7 @@ void check_phase(const Phase& phase, const std::string& where, std::uint32_t wor
   }
 }
 
-void check(const Options& options, const Topology& topology) {
+void check_static(const Options& options, const Topology& topology) {
   const auto given = options.maybe<Phases>("phases");
   if (!given) return;
   if (given->empty()) throw InputError("/phases", "an empty list; give at least one phase");
@@ -214,7 +214,7 @@ PolicyEntry static_entry() {
                      std::uint64_t) -> std::unique_ptr<Policy> {
             return std::make_unique<StaticSchedule>(schedule(options, topology), topology);
           },
-          .check = check};
+          .check = check_static};
 }
 
 }  // namespace cohort

@@ -3,15 +3,16 @@
 usage: sum_reports.py REPORTS...
 
 A reports folder holds `programs.json` (what `meson introspect --tests` says), for each doctest program NAME its JUnit report
-NAME.xml, exit code NAME.code and output NAME.log, and for pytest `pytest.expected` and `pytest.xml`. Each line of `left_out`
-says what the run left out on purpose, and counts as one skipped. A folder without
-programs.json (the build failed), a program that wrote no report or no exit code, and a program that failed although every
-test case of its report passed each count as one failure. Exit code 0: none failed.
+NAME.xml, exit code NAME.code and output NAME.log (see with_report), and for pytest `pytest.expected` and `pytest.xml`. Each
+line of `left_out` says what the run left out on purpose, and counts as one skipped. A folder without programs.json (the build
+failed), a program that wrote no report or no exit code, a program that failed although every test case of its report passed,
+and two tests with the same report each count as one failure. Exit code 0: none failed.
 """
 
 import json
 import sys
 import xml.etree.ElementTree as ElementTree
+from collections import Counter
 from pathlib import Path
 
 SKIP_MARK = "skipped: "  # a line `skipped: TEST CASE: REASON` of a doctest program (tests/skip.h)
@@ -97,10 +98,12 @@ def count_folder(folder, count):
     except (OSError, ValueError):
         count.fail(f"{folder}: the build failed, no test was run")
         return
-    programs = {Path(test["cmd"][0]).name for test in tests}
+    programs = Counter(test["env"].get("COHORT_REPORT", Path(test["cmd"][0]).name) for test in tests)
     names = {test["name"] for test in tests}
-    for program in sorted(programs):
+    for program, writers in sorted(programs.items()):
         count_program(folder, program, count)
+        if writers > 1:
+            count.fail(f"{program}: {writers} tests write this one report")
     for name, reason in OPTIONAL.items():
         if name not in names:
             count.skip(reason)

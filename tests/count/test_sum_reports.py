@@ -20,11 +20,10 @@ def cases(*outcomes):
 
 
 def reports(folder, programs, pytest=None, names=("simgrid", "mpi")):
-    """A reports folder of `programs`: {name: (report or None, exit code or None, log)}."""
+    """A reports folder of `programs`: {name: (report or None, exit code or None, log)}, and of empty programs `names`."""
     folder.mkdir()
-    tests = [{"name": name, "cmd": [f"/build/{name}"]} for name in programs]
-    tests += [{"name": name, "cmd": [f"/build/{next(iter(programs))}"]} for name in names]
-    (folder / "programs.json").write_text(json.dumps(tests))
+    programs = programs | {name: (cases(), 0, "") for name in names}
+    (folder / "programs.json").write_text(json.dumps([{"name": name, "cmd": [f"/build/{name}"], "env": {}} for name in programs]))
     for name, (report, code, log) in programs.items():
         if report is not None:
             (folder / f"{name}.xml").write_text(report)
@@ -99,6 +98,18 @@ def test_pytest_without_a_report_or_a_test_is_a_failure(tmp_path):
     assert total(reports(tmp_path / "b", good, pytest=cases())) == ("1 passed, 1 failed, 0 skipped", 1)
 
 
+def test_tests_that_run_one_program_have_reports_of_their_own(tmp_path):
+    folder = reports(tmp_path / "r", {"policies": (cases("passed"), 0, ""), "again": (cases("passed", "failed"), 1, "")})
+    tests = json.loads((folder / "programs.json").read_text())
+    again = next(test for test in tests if test["name"] == "again")
+    again |= {"cmd": ["/build/policies"], "env": {"COHORT_REPORT": "again"}}
+    (folder / "programs.json").write_text(json.dumps(tests))
+    assert total(folder) == ("2 passed, 1 failed, 0 skipped", 1)
+    again["env"] = {}
+    (folder / "programs.json").write_text(json.dumps(tests))
+    assert total(folder) == ("1 passed, 1 failed, 0 skipped", 1)
+
+
 def test_two_runs_are_added(tmp_path):
     good = {"policies": (cases("passed"), 0, "")}
     assert total(reports(tmp_path / "a", good), reports(tmp_path / "b", good)) == ("2 passed, 0 failed, 0 skipped", 0)
@@ -116,3 +127,5 @@ def test_the_wrapper_leaves_report_output_and_exit_code(tmp_path):
     assert done.returncode == 3
     assert (tmp_path / "policies.code").read_text() == "3\n"
     assert (tmp_path / "policies.log").read_text() == f"--given --reporters=junit --out={tmp_path}/policies.xml\n"
+    subprocess.run([HERE / "with_report", program], env={**os.environ, "COHORT_REPORTS": str(tmp_path), "COHORT_REPORT": "again"})
+    assert (tmp_path / "again.code").read_text() == "3\n" and (tmp_path / "again.log").exists()
