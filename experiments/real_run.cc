@@ -103,15 +103,21 @@ struct RealRun::State {
                                  needed.servers, experiment.file().string()));
   }
 
-  // Of this host, with so many ranks: each may hold a few buffers of what is averaged, and a copy
-  // of the model for each point of the learning curve.
+  // Of this host, with so many ranks: each holds what is averaged, and with training may hold a few
+  // buffers of it and a copy of the model for each point of the learning curve.
   void check_memory(double ranks) const {
     constexpr double kBuffers = 5;
     for (std::uint64_t number = 0; number < experiment.axes().cells(); ++number) {
       const Cell cell = experiment.cell(number);
-      if (!cell.training.plan) continue;
-      const auto model = static_cast<double>(sizeof(float) * cell.training.parameters);
-      require_memory(ranks * (kBuffers * cell.workload.payload + CurveCopies::kMostTicks * model));
+      if (cell.training.plan) {
+        const auto model = static_cast<double>(sizeof(float) * cell.training.parameters);
+        require_memory(ranks * (kBuffers * cell.workload.payload + CurveCopies::kMostTicks * model));
+      } else if (options.backend != BackendKind::Nccl) {
+        require_memory(ranks * cell.workload.payload,
+                       {.where = "/workload/payload",
+                        .what = "the payloads of this host's ranks",
+                        .allowed = "a smaller payload or fewer ranks on a host"});
+      }
     }
   }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -17,7 +18,7 @@ class CurveMaker {
  public:
   CurveMaker(const RunSetup& setup, Time origin,
              std::span<const std::optional<message::Learned>> members)
-      : setup_(setup), origin_(origin) {
+      : setup_(setup), origin_(origin), members_(members) {
     for (std::uint32_t member = 0; member < members.size(); ++member) {
       if (!members[member]) continue;
       const bool server = member >= setup.topology.workers();
@@ -36,18 +37,21 @@ class CurveMaker {
   // The first point is before the first step, and the last one at the run's end; what a worker
   // copied later, before it heard of the end, is no point.
   [[nodiscard]] std::vector<LearningPoint> make(Time end) const {
-    std::vector<LearningPoint> curve;
+    std::vector<std::size_t> kept;
     for (std::size_t i = 0; i < points_; ++i) {
-      if (i > 1 && !went_on(i)) curve.pop_back();
-      curve.push_back(point(i));
+      if (i > 1 && !went_on(i)) kept.pop_back();
+      kept.push_back(i);
     }
-    curve.front().seconds = 0;
-    const double seconds = std::chrono::duration<double>(end).count();
-    LearningPoint last = std::move(curve.back());
-    last.seconds = seconds;
-    curve.pop_back();
-    std::erase_if(curve, [&](const LearningPoint& point) { return point.seconds >= seconds; });
-    curve.push_back(std::move(last));
+    std::vector<LearningPoint> curve;
+    const double end_seconds = std::chrono::duration<double>(end).count();
+    for (const auto i : kept) {
+      LearningPoint next = point(i);
+      if (i == kept.front()) next.seconds = 0;
+      if (i == kept.back()) next.seconds = end_seconds;
+      else if (next.seconds >= end_seconds) continue;
+      check_finite(i, next);
+      curve.push_back(std::move(next));
+    }
     return curve;
   }
 
@@ -93,22 +97,32 @@ class CurveMaker {
     if (first_ != nullptr) point.replica = (*first_)[i].own;
   }
 
+  // Named is the worker that was furthest: by then its parameters need not be finite either.
+  void check_finite(std::size_t i, const LearningPoint& point) const {
+    if (std::isfinite(point.mean.loss)) return;
+    std::uint32_t furthest = 0;
+    std::uint64_t most = 0;
+    for (std::uint32_t worker = 0; worker < setup_.topology.workers(); ++worker) {
+      const auto steps = members_[worker] ? members_[worker]->curve[i].steps : 0;
+      if (steps > most) std::tie(furthest, most) = std::pair(worker, steps);
+    }
+    throw InputError(
+        "/workload/training",
+        fmt::format("training diverged: after {} samples, those of worker {}, step {}, among them, "
+                    "the loss of the mean model is {}; allowed: a finite one, which a smaller "
+                    "learning rate than {} may give",
+                    point.samples, furthest, most == 0 ? 0 : most - 1, std::abs(point.mean.loss),
+                    setup_.training->training.sgd.learning_rate));
+  }
+
   const RunSetup& setup_;
   Time origin_;
+  std::span<const std::optional<message::Learned>> members_;
   std::vector<const Curve*> all_, workers_;
   std::vector<const Curve*> holders_;  // of the model: workers, or servers
   const Curve* first_ = nullptr;       // worker 0's, unless it was lost
   std::size_t points_ = 0;
 };
-
-void check_finite(const std::vector<LearningPoint>& curve) {
-  for (const auto& point : curve)
-    if (!std::isfinite(point.mean.loss))
-      throw InputError("/workload/training",
-                       fmt::format("training diverged: after {} samples the loss of the mean model "
-                                   "is {}; allowed: a finite one",
-                                   point.samples, point.mean.loss));
-}
 
 std::vector<std::uint64_t> samples_per_worker(const RunSetup& setup, const RunRecord& record) {
   std::vector<std::uint64_t> samples(setup.topology.workers());
@@ -138,7 +152,6 @@ Learning learning_of(const RunSetup& setup, const RunRecord& record, Time origin
   learning.learning_rate = setup.training->training.sgd.learning_rate;
   learning.momentum = setup.training->training.sgd.momentum;
   learning.curve = CurveMaker(setup, origin, members).make(record.elapsed);
-  check_finite(learning.curve);
   learning.samples_per_worker = samples_per_worker(setup, record);
   learning.effective_staleness = staleness(members);
   return learning;

@@ -170,6 +170,7 @@ def test_without_ranks_both_ways_to_start_are_shown(cohort):
 
 @pytest.mark.parametrize("change, word", [
     ({"workload": {"compute": 5, "payload": "40kB"}}, "/workload/compute"),
+    ({"workload": {"compute": "1ms", "payload": "100000GB"}}, "/workload/payload"),
     ({"policies": [{"kind": "all-reduce", "overlap": True}]}, "/policies/0"),
     ({"run": {"backend": "gloo"}}, "/run/backend"),
     ({"run": {"listen": "nowhere"}}, "/run/listen"),

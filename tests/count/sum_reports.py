@@ -3,10 +3,9 @@
 usage: sum_reports.py REPORTS...
 
 A reports folder holds `programs.json` (what `meson introspect --tests` says), for each doctest program NAME its JUnit report
-NAME.xml, exit code NAME.code and output NAME.log (see with_report), and for pytest `pytest.expected` and `pytest.xml`. Each
-line of `left_out` says what the run left out on purpose, and counts as one skipped. A folder without programs.json (the build
-failed), a program that wrote no report or no exit code, a program that failed although every test case of its report passed,
-and two tests with the same report each count as one failure. Exit code 0: none failed.
+NAME.xml, exit code NAME.code and output NAME.log (see with_report), and for pytest `pytest.expected` and `pytest.xml`. A folder
+without programs.json (the build failed), a program that wrote no report or no exit code, a program that failed although every
+test case of its report passed, and two tests with the same report each count as one failure. Exit code 0: none failed.
 """
 
 import json
@@ -107,9 +106,6 @@ def count_folder(folder, count):
     for name, reason in OPTIONAL.items():
         if name not in names:
             count.skip(reason)
-    left_out = folder / "left_out"
-    for line in left_out.read_text().splitlines() if left_out.exists() else []:
-        count.skip(line)
     if (folder / "pytest.expected").exists():
         count_pytest(folder, count)
 

@@ -81,12 +81,6 @@ def test_an_optional_program_that_was_not_built_is_one_skip(tmp_path):
     assert total(folder) == ("1 passed, 0 failed, 1 skipped", 0)
 
 
-def test_what_a_run_left_out_is_skipped(tmp_path):
-    folder = reports(tmp_path / "r", {"policies": (cases("passed"), 0, "")})
-    (folder / "left_out").write_text("the largest search: too slow\n")
-    assert total(folder) == ("1 passed, 0 failed, 1 skipped", 0)
-
-
 def test_a_failed_build_is_a_failure(tmp_path):
     (tmp_path / "r").mkdir()
     assert total(tmp_path / "r") == ("0 passed, 1 failed, 0 skipped", 1)

@@ -2,7 +2,9 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <limits>
 
+#include "policies/errors.h"
 #include "runtime/learning_record.h"
 #include "tests/runtime/random_job.h"
 #include "tests/runtime/thread_job.h"
@@ -191,6 +193,12 @@ TEST_CASE("training: a copy that a worker took before it heard of the run's end 
   CHECK(curve[1].seconds == doctest::Approx(0.1));
   CHECK(curve[2].seconds == doctest::Approx(0.2));
   CHECK(curve[2].mean.loss == 1);
+  constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+  members[0]->curve[2].mean->loss = kNaN;  // so that it makes no run fail
+  CHECK_NOTHROW((void)learning_of(setup, record, Time{}, members));
+  members[0]->curve[1].mean->loss = kNaN;
+  CHECK_THROWS_WITH_AS((void)learning_of(setup, record, Time{}, members),
+                       doctest::Contains("worker 0, step 9"), InputError);
 }
 
 }  // namespace cohort
