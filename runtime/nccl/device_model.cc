@@ -28,8 +28,19 @@ class DeviceModel : public ModelUnit {
     work_.stream().follow(others_);
   }
 
+  double gradient(const float* parameters, const BatchChoice& batch, float* gradient) final {
+    gpu_.use();
+    try {
+      return compute(parameters, batch, gradient);
+    } catch (...) {
+      // What is queued may still read the batch and what else the host is about to give up.
+      cudaStreamSynchronize(work_.stream().handle());
+      throw;
+    }
+  }
+
  protected:
-  [[nodiscard]] const Gpu& gpu() const { return gpu_; }
+  virtual double compute(const float* parameters, const BatchChoice& batch, float* gradient) = 0;
   [[nodiscard]] const DeviceWork& work() const { return work_; }
   [[nodiscard]] float* losses() const { return losses_.entries(); }
   // Waits.
@@ -141,8 +152,8 @@ class Network : public DeviceModel {
     for (auto& back : back_) back = work().template array<float>(batch * widest);
   }
 
-  double gradient(const float* parameters, const BatchChoice& batch, float* gradient) override {
-    gpu().use();
+ private:
+  double compute(const float* parameters, const BatchChoice& batch, float* gradient) override {
     batch_.take(batch.samples);
     forward(parameters);
     work().each(size_, SoftmaxLossBody<float>{batch_.labels(), classes_, size_,
@@ -151,7 +162,6 @@ class Network : public DeviceModel {
     return sum_of_losses() / static_cast<double>(size_);
   }
 
- private:
   [[nodiscard]] const float* input_of(std::size_t layer) const {
     return layer == 0 ? batch_.inputs() : outputs_[layer - 1].entries();
   }
@@ -210,8 +220,8 @@ class DeviceQuadratic : public DeviceModel {
         optimum_(work().copy<float>(optimum_of(options))),
         noise_(work().array<float>(options.dimensions)) {}
 
-  double gradient(const float* parameters, const BatchChoice& batch, float* gradient) override {
-    gpu().use();
+ private:
+  double compute(const float* parameters, const BatchChoice& batch, float* gradient) override {
     Batch<float> named;
     named.size = batch_;
     named.seed = batch.seed;
@@ -225,7 +235,6 @@ class DeviceQuadratic : public DeviceModel {
     return sum_of_losses();
   }
 
- private:
   QuadraticOptions options_;
   std::size_t batch_;
   std::vector<float> drawn_;
