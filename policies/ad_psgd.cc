@@ -30,7 +30,7 @@ void check_ad_psgd(const Options& options, const Topology& topology) {
   }
 }
 
-std::unique_ptr<Policy> make(const Options& options, const Topology& topology, std::uint64_t seed) {
+std::unique_ptr<Policy> make_ad_psgd(const Options& options, const Topology& topology, std::uint64_t seed) {
   const auto workers = topology.workers();
   const bool exclusive = options.get<bool>("exclusive_all");
   const auto passive =
@@ -76,7 +76,7 @@ PolicyEntry ad_psgd_entry() {
                   graph_option("complete"),
                   order_option(),
                   endpoint_bandwidth_option()},
-      .make = make,
+      .make = make_ad_psgd,
       .check = check_ad_psgd};
 }
 

@@ -114,7 +114,7 @@ class Smart final : public Policy {
   std::vector<WorkerId> chosen_;
 };
 
-std::unique_ptr<Policy> make(const Options& options, const Topology& topology, std::uint64_t seed) {
+std::unique_ptr<Policy> make_smart(const Options& options, const Topology& topology, std::uint64_t seed) {
   if (!options.get<bool>("group_buffer")) return make_random_policy(options, topology, seed);
   return std::make_unique<Smart>(options, topology, seed);
 }
@@ -194,7 +194,7 @@ PolicyEntry smart_entry() {
               "into random groups, heads of nodes first, then whole nodes.",
           .source = "[Luo 2020]",
           .options = option_table(),
-          .make = make,
+          .make = make_smart,
           .check = check_smart};
 }
 

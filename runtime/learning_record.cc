@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -97,7 +98,7 @@ class CurveMaker {
     if (first_ != nullptr) point.replica = (*first_)[i].own;
   }
 
-  // Named is the worker that was furthest: by then its parameters need not be finite either.
+  // Names the worker that was furthest, as the place to look at.
   void check_finite(std::size_t i, const LearningPoint& point) const {
     if (std::isfinite(point.mean.loss)) return;
     std::uint32_t furthest = 0;
@@ -106,12 +107,14 @@ class CurveMaker {
       const auto steps = members_[worker] ? members_[worker]->curve[i].steps : 0;
       if (steps > most) std::tie(furthest, most) = std::pair(worker, steps);
     }
+    const auto place =
+        most == 0 ? std::string("before the first step")
+                  : fmt::format("when worker {}, step {}, was furthest", furthest, most - 1);
     throw InputError(
         "/workload/training",
-        fmt::format("training diverged: after {} samples, those of worker {}, step {}, among them, "
-                    "the loss of the mean model is {}; allowed: a finite one, which a smaller "
-                    "learning rate than {} may give",
-                    point.samples, furthest, most == 0 ? 0 : most - 1, std::abs(point.mean.loss),
+        fmt::format("training diverged: after {} samples, {}, the loss of the mean model is {}; "
+                    "allowed: a finite one, which a smaller learning rate than {} may give",
+                    point.samples, place, std::abs(point.mean.loss),
                     setup_.training->training.sgd.learning_rate));
   }
 

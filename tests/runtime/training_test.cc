@@ -197,8 +197,9 @@ TEST_CASE("training: a copy that a worker took before it heard of the run's end 
   members[0]->curve[2].mean->loss = kNaN;  // so that it makes no run fail
   CHECK_NOTHROW((void)learning_of(setup, record, Time{}, members));
   members[0]->curve[1].mean->loss = kNaN;
+  members[2]->curve[1].steps = 11;
   CHECK_THROWS_WITH_AS((void)learning_of(setup, record, Time{}, members),
-                       doctest::Contains("worker 0, step 9"), InputError);
+                       doctest::Contains("worker 2, step 10"), InputError);
 }
 
 }  // namespace cohort
