@@ -103,16 +103,17 @@ struct RealRun::State {
                                  needed.servers, experiment.file().string()));
   }
 
-  // Of this host, with so many ranks: each may hold, with training, a few buffers of what is averaged
-  // and a copy of the model for each point of the learning curve; without, a worker holds one at
-  // least.
+  // Of this host, with so many ranks: each may hold, with training, a few buffers of what is
+  // averaged and a copy of the model for each point of the learning curve; without, a worker holds
+  // one at least.
   void check_memory(double ranks) const {
     constexpr double kBuffers = 5;
     for (std::uint64_t number = 0; number < experiment.axes().cells(); ++number) {
       const Cell cell = experiment.cell(number);
       if (cell.training.plan) {
         const auto model = static_cast<double>(sizeof(float) * cell.training.parameters);
-        require_memory(ranks * (kBuffers * cell.workload.payload + CurveCopies::kMostTicks * model));
+        require_memory(ranks *
+                       (kBuffers * cell.workload.payload + CurveCopies::kMostTicks * model));
       } else if (options.backend != BackendKind::Nccl) {
         require_memory((ranks - needed.servers) * cell.workload.payload,
                        {.where = "/workload/payload",

@@ -30,7 +30,8 @@ void check_ad_psgd(const Options& options, const Topology& topology) {
   }
 }
 
-std::unique_ptr<Policy> make_ad_psgd(const Options& options, const Topology& topology, std::uint64_t seed) {
+std::unique_ptr<Policy> make_ad_psgd(const Options& options, const Topology& topology,
+                                     std::uint64_t seed) {
   const auto workers = topology.workers();
   const bool exclusive = options.get<bool>("exclusive_all");
   const auto passive =

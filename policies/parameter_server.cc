@@ -184,7 +184,8 @@ class AsyncServer final : public Policy {
   std::uint64_t next_timer_ = 0;
 };
 
-std::unique_ptr<Policy> make_parameter_server(const Options& options, const Topology& topology, std::uint64_t) {
+std::unique_ptr<Policy> make_parameter_server(const Options& options, const Topology& topology,
+                                              std::uint64_t) {
   if (topology.servers() != static_cast<std::uint64_t>(options.get<std::int64_t>("servers")))
     throw ContractError("parameter-server: the topology has other servers than the options ask");
   const auto update_time = options.get<Time>("update_time");

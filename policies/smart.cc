@@ -114,7 +114,8 @@ class Smart final : public Policy {
   std::vector<WorkerId> chosen_;
 };
 
-std::unique_ptr<Policy> make_smart(const Options& options, const Topology& topology, std::uint64_t seed) {
+std::unique_ptr<Policy> make_smart(const Options& options, const Topology& topology,
+                                   std::uint64_t seed) {
   if (!options.get<bool>("group_buffer")) return make_random_policy(options, topology, seed);
   return std::make_unique<Smart>(options, topology, seed);
 }
@@ -124,7 +125,8 @@ void check_smart(const Options& options, const Topology& topology) {
   const bool divides = options.get<bool>("division") && options.get<bool>("group_buffer");
   if (!divides && options.maybe<bool>("inter_intra").value_or(false))
     throw InputError("/inter_intra",
-                     "found true, but without division or group buffer there is nothing to divide in two phases; allowed: "
+                     "found true, but without division or group buffer there is nothing to divide "
+                     "in two phases; allowed: "
                      "null or false, or both of them true");
   const auto heads = options.maybe<std::int64_t>("head_group_size");
   if (heads && *heads > topology.nodes())

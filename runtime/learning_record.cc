@@ -48,8 +48,10 @@ class CurveMaker {
     for (const auto i : kept) {
       LearningPoint next = point(i);
       if (i == kept.front()) next.seconds = 0;
-      if (i == kept.back()) next.seconds = end_seconds;
-      else if (next.seconds >= end_seconds) continue;
+      if (i == kept.back())
+        next.seconds = end_seconds;
+      else if (next.seconds >= end_seconds)
+        continue;
       check_finite(i, next);
       curve.push_back(std::move(next));
     }
