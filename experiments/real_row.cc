@@ -12,7 +12,7 @@
 #include "experiments/step_split.h"
 #include "policies/smart.h"
 #include "sim/connectivity.h"
-#include "sim/packed_member.h"
+#include "policies/packed_member.h"
 #include "sim/progress.h"
 #include "sim/statistics.h"
 #include "sim/transfer_plan.h"

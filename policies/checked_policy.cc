@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "policies/errors.h"
+#include "policies/packed_member.h"
 #include "policies/prefetch.h"
 #include "policies/sync_table.h"
 
@@ -15,7 +16,7 @@ namespace cohort {
 namespace {
 
 // What is true of a participant, as bits.
-enum Flag : std::uint8_t {
+enum Flag : std::uint32_t {
   kReady = 1,       // reported ready and not yet released
   kSnapshot = 2,    // released with a snapshot that no start has used
   kBlocking = 4,    // blocking member of a live synchronisation
@@ -24,19 +25,22 @@ enum Flag : std::uint8_t {
   kNamed = 32,  // by the start that is being checked
   kLeft = 64,
   kLost = 128,
+  kMembership = 256,  // times the live synchronisations that it is in, in any role
 };
 
 struct Participant {  // a worker or a server
   std::uint32_t next_step = 0;
-  std::uint32_t memberships : 24 = 0;  // live synchronisations that it is in, in any role
-  std::uint8_t flags = 0;
+  std::uint32_t state = 0;  // flags, and above them the memberships
 
-  [[nodiscard]] bool is(int any) const { return (flags & any) != 0; }
+  [[nodiscard]] bool is(std::uint32_t any) const { return (state & any) != 0; }
   [[nodiscard]] bool is_live() const { return !is(kLeft | kLost); }
+  [[nodiscard]] bool is_member() const { return state >= kMembership; }
   // Of the bits in `of`, it has just these.
-  [[nodiscard]] bool is_just(int these, int of) const { return (flags & of) == these; }
-  void set(int bits) { flags = static_cast<std::uint8_t>(flags | bits); }
-  void clear(int bits) { flags = static_cast<std::uint8_t>(flags & ~bits); }
+  [[nodiscard]] bool is_just(std::uint32_t these, std::uint32_t of) const {
+    return (state & of) == these;
+  }
+  void set(std::uint32_t bits) { state |= bits; }
+  void clear(std::uint32_t bits) { state &= ~bits; }
 };
 static_assert(sizeof(Participant) == 8);  // a large cluster has one per worker
 
@@ -44,11 +48,6 @@ static_assert(sizeof(Participant) == 8);  // a large cluster has one per worker
 class MemberLists {
  public:
   static constexpr std::uint32_t kSeats = 4;  // in a cell
-  struct Seat {
-    std::uint32_t worker : 29;  // or server
-    Role role : 3;
-  };
-  static_assert(sizeof(Seat) == 4);
 
   // Room for so many cells at once is reserved; more are taken as needed.
   explicit MemberLists(std::size_t cells) { cells_.reserve(cells); }
@@ -60,22 +59,19 @@ class MemberLists {
       const auto taken = std::min<std::size_t>(kSeats, members.size());
       const auto number = take();
       Cell& cell = cells_[number];
-      for (std::size_t i = 0; i < taken; ++i) {
-        cell.seats[i].worker = index(members[i].worker);
-        cell.seats[i].role = members[i].role;
-      }
-      if (taken < kSeats) cell.seats[taken].worker = kNobody;
+      for (std::size_t i = 0; i < taken; ++i) cell.seats[i] = PackedMember(members[i]);
+      if (taken < kSeats) cell.seats[taken] = PackedMember({.worker = kNobody});
       cell.next = std::exchange(head, number);
       members = members.subspan(taken);
     }
     return head;
   }
-  // Calls visit(seat) for each member of the list and gives it back.
+  // Calls visit(member) for each member of the list and gives it back.
   template <typename Visit>
   void release(std::uint32_t head, Visit&& visit) {
     while (head != kEnd) {
       Cell& cell = cells_[head];
-      for (std::size_t i = 0; i < kSeats && cell.seats[i].worker != kNobody; ++i)
+      for (std::size_t i = 0; i < kSeats && cell.seats[i].worker() != kNobody; ++i)
         visit(cell.seats[i]);
       const auto next = std::exchange(cell.next, free_);
       free_ = std::exchange(head, next);
@@ -85,9 +81,9 @@ class MemberLists {
 
  private:
   static constexpr std::uint32_t kEnd = 0xffffffff;
-  static constexpr std::uint32_t kNobody = (1U << 29) - 1;  // in no seat from here on
+  static constexpr WorkerId kNobody{PackedMember::kWorkers - 1};  // in no seat from here on
   struct Cell {
-    std::array<Seat, kSeats> seats;
+    std::array<PackedMember, kSeats> seats;
     std::uint32_t next;
   };
 
@@ -147,7 +143,7 @@ struct CheckedPolicy::State {
     return participants[index(id)];
   }
 
-  void check_event(const Event& event) {
+  [[gnu::always_inline]] void check_event(const Event& event) {
     if (event.at < now) [[unlikely]]
       throw ContractError("D1 broken: time goes back from " + std::to_string(now.count()) + " to " +
                           std::to_string(event.at.count()) + " ns");
@@ -184,7 +180,7 @@ struct CheckedPolicy::State {
     auto& who = worker(id);
     require(who.is_live(), "D6", id, "leaves after it left or was lost");
     require(!who.is(kReady), "D7", id, "leaves while it is blocked");
-    require(who.memberships == 0, "D7", id, "leaves inside a live synchronisation");
+    require(!who.is_member(), "D7", id, "leaves inside a live synchronisation");
     who.set(kLeft);
   }
 
@@ -195,16 +191,16 @@ struct CheckedPolicy::State {
     who.clear(kReady | kSnapshot);
   }
 
-  void check_end(SyncId sync, bool failed) {
+  [[gnu::noinline]] void check_end(SyncId sync, bool failed) {
     const auto head = live.take(sync);
     require(head.has_value(), "D3", sync, "ends but is not live");
     bool has_lost = false;
-    members.release(*head, [&](MemberLists::Seat member) {
-      auto& who = participants[member.worker];
-      --who.memberships;
-      if (member.role == Role::Blocking) who.clear(kBlocking);
-      if (member.role == Role::Passive) who.clear(kPassive);
-      if (member.role == Role::Background) {
+    members.release(*head, [&](PackedMember member) {
+      auto& who = participants[index(member.worker())];
+      who.state -= kMembership;
+      if (member.role() == Role::Blocking) who.clear(kBlocking);
+      if (member.role() == Role::Passive) who.clear(kPassive);
+      if (member.role() == Role::Background) {
         who.clear(kBackground);
         if (failed && who.is_live()) who.set(kSnapshot);
       }
@@ -221,7 +217,7 @@ struct CheckedPolicy::State {
     timers.erase(timer);
   }
 
-  void check_actions(const Actions& actions) {
+  [[gnu::always_inline]] void check_actions(const Actions& actions) {
     for (const auto& action : actions.all()) {
       switch (action.kind) {
         case ActionKind::Start:
@@ -243,7 +239,7 @@ struct CheckedPolicy::State {
     }
   }
 
-  void check_start(const Action& start, std::span<const Member> named) {
+  [[gnu::noinline]] void check_start(const Action& start, std::span<const Member> named) {
     require(index(start.sync) >= next_sync, "P4", start.sync, "does not have a new id");
     next_sync = index(start.sync) + 1;
     double weights = 0;
@@ -262,14 +258,14 @@ struct CheckedPolicy::State {
     auto& who = participants[index(id)];
     if (member.role == Role::Blocking && index(id) < workers &&
         who.is_just(kReady, kReady | kBlocking | kNamed | kLeft | kLost)) [[likely]] {
-      ++who.memberships;
+      who.state += kMembership;
       return who.set(kBlocking | kNamed);
     }
     require((member.role == Role::Server) == (index(id) >= workers), "P7", id,
             "has a role that is for servers only, or for workers only");
     require(!who.is(kNamed), "P7", id, "is twice in one synchronisation");
     who.set(kNamed);
-    ++who.memberships;
+    who.state += kMembership;
     switch (member.role) {
       case Role::Blocking:
         require(who.is_live(), "P6", id, "is to block, but left or was lost");
@@ -341,8 +337,7 @@ void CheckedPolicy::expect_end(SyncId sync, unsigned step) const {
 
 std::uint32_t CheckedPolicy::waiting() const {
   std::uint32_t count = 0;
-  for (const auto& who : state_->participants)
-    count += who.is(kReady) && who.memberships == 0 ? 1 : 0;
+  for (const auto& who : state_->participants) count += who.is(kReady) && !who.is_member() ? 1 : 0;
   return count;
 }
 
@@ -353,7 +348,7 @@ std::string CheckedPolicy::stuck() const {
   std::uint32_t named = 0;
   for (std::uint32_t w = 0; w < state.workers && named < 8; ++w) {
     const auto& who = state.participants[w];
-    if (!who.is(kReady) || who.memberships != 0) continue;
+    if (!who.is(kReady) || who.is_member()) continue;
     text += (named++ == 0 ? ": " : ", ") + name(WorkerId{w}) + " since step " +
             std::to_string(who.next_step - 1);
   }

@@ -7,6 +7,13 @@
 #include "policies/prefetch.h"
 
 namespace cohort {
+namespace {
+
+[[noreturn]] void refuse(WorkerId worker, const char* what) {
+  throw ContractError("group buffer: worker " + std::to_string(index(worker)) + what);
+}
+
+}  // namespace
 
 GroupBuffer::GroupBuffer(std::uint32_t workers, std::size_t seats) : queues_(workers) {
   rows_.reserve(seats / Row::kSeats);
@@ -19,16 +26,15 @@ void GroupBuffer::create(std::span<const WorkerId> members) {
   std::uint32_t place = Row::kSeats;
   for (const auto worker : members) {
     auto& queue = queues_[index(worker)];
-    if (queue.head == kRemoved)
-      throw ContractError("group buffer: worker " + std::to_string(index(worker)) +
-                          " is gone and cannot join a group");
+    if (queue.head == kRemoved) refuse(worker, " is gone and cannot join a group");
     if (place == Row::kSeats) {
       row = add_row(group, row);
       place = 0;
     }
     const auto seat = row * Row::kSeats + place;
-    rows_[row].worker[place] = worker;
-    rows_[row].behind[place++] = kNone;
+    Row& seats = rows_[row];
+    seats.worker[place] = worker;
+    seats.behind[place++] = kNone;
     (queue.head == kNone ? queue.head : row_of(queue.tail).behind[queue.tail % Row::kSeats]) = seat;
     queue.tail = seat;
   }
@@ -46,9 +52,7 @@ void GroupBuffer::for_each_seat(std::uint32_t group, Visit&& visit) {
 
 void GroupBuffer::ready(WorkerId worker, Actions& out) {
   auto& queue = queues_[index(worker)];
-  if (empty(worker))
-    throw ContractError("group buffer: worker " + std::to_string(index(worker)) +
-                        " is ready but in no group");
+  if (empty(worker)) refuse(worker, " is ready but in no group");
   queue.ready = 1;
   const auto group = row_of(queue.head).group;
   ++groups_[group].ready;
@@ -120,8 +124,7 @@ void GroupBuffer::withdraw(std::uint32_t seat, bool counted_ready, Actions& out)
     start_if_complete(index_of_group, out);
 }
 
-void GroupBuffer::start_if_complete(std::uint32_t group, Actions& out) {
-  if (groups_[group].ready < groups_[group].size) return;
+void GroupBuffer::complete(std::uint32_t group, Actions& out) {
   if (groups_[group].size > 1) {
     start(group, out);
   } else {

@@ -87,7 +87,10 @@ class GroupBuffer {
   [[nodiscard]] std::uint32_t add_row(std::uint32_t group, std::uint32_t last);
   [[nodiscard]] std::uint32_t take_group();
   [[nodiscard]] std::uint32_t end_of(SyncId sync);
-  void start_if_complete(std::uint32_t group, Actions& out);
+  void start_if_complete(std::uint32_t group, Actions& out) {
+    if (groups_[group].ready == groups_[group].size) complete(group, out);
+  }
+  void complete(std::uint32_t group, Actions& out);
   void start(std::uint32_t group, Actions& out);
   void release_members(std::uint32_t group, Actions& out);
   void withdraw(std::uint32_t seat, bool counted_ready, Actions& out);

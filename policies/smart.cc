@@ -77,7 +77,7 @@ class Smart final : public Policy {
     buffer_.ready(worker, out);
   }
 
-  void create_groups(WorkerId worker, std::uint32_t number) {
+  [[gnu::noinline]] void create_groups(WorkerId worker, std::uint32_t number) {
     Stream stream(seed_, Purpose::Policy, index(worker), number);
     const auto at_least = threshold_ && number >= *threshold_ ? number + 1 - *threshold_ : 0;
     idle_.erase(worker);

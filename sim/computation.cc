@@ -26,10 +26,6 @@ void Computation::begin(std::uint32_t worker, Time begin, Time work, std::uint32
   schedule(worker);
 }
 
-void Computation::end(std::uint32_t worker) {
-  if (!segments_.empty()) segments_[worker].running = false;
-}
-
 void Computation::transfer_began(std::uint32_t worker, Time now) {
   Segment& segment = segments_[worker];
   advance(segment, now);

@@ -21,7 +21,9 @@ class Computation {
   // lies beyond what 64-bit nanoseconds can name.
   void begin(std::uint32_t worker, Time begin, Time work, std::uint32_t tie, Time now);
   // The worker's segment has ended (its event came) or is given up.
-  void end(std::uint32_t worker);
+  void end(std::uint32_t worker) {
+    if (!segments_.empty()) segments_[worker].running = false;
+  }
 
   // False: transfers stretch nothing and need not be told.
   [[nodiscard]] bool interferes() const { return !segments_.empty(); }

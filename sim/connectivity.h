@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "sim/packed_member.h"
+#include "policies/packed_member.h"
 
 namespace cohort {
 

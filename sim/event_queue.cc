@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 #include <utility>
 
 namespace cohort {
@@ -11,6 +12,13 @@ void EventQueue::reserve(std::uint32_t events) {
   const std::size_t chunks = events / kChunk + kNotFull;
   chunks_.reserve(chunks);
   chunk_before_.reserve(chunks);
+}
+
+// Room for the front to grow on both sides.
+void EventQueue::centre() {
+  const auto begin = static_cast<std::uint32_t>(front_.size() - front_size_) / 2;
+  std::memmove(&front_[begin], &front_[front_begin_], front_size_ * sizeof(Key));
+  front_begin_ = begin;
 }
 
 std::uint32_t EventQueue::bucket_of(Key key) const {

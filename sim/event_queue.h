@@ -77,7 +77,7 @@ class EventQueue {
   // Time, tie key and slot, in 64, 32 and 32 bits. Times are not negative.
   __extension__ using Key = unsigned __int128;
 
-  static constexpr std::uint32_t kFront = 64;  // a power of two
+  static constexpr std::uint32_t kFront = 64;  // at most
   static constexpr std::uint32_t kFew = 32;    // as many from one bucket go to the front at once
   static constexpr std::uint32_t kDigitBits = 6, kDigits = (128 + kDigitBits - 1) / kDigitBits;
   static constexpr std::uint32_t kValues = 1U << kDigitBits;
@@ -96,10 +96,8 @@ class EventQueue {
   static Entry entry(Key key) {
     return {Time{static_cast<std::int64_t>(key >> 64)}, Slot{slot_of(key)}};
   }
-  [[nodiscard]] const Key& in_front(std::uint32_t i) const {
-    return front_[(front_begin_ + i) % kFront];
-  }
-  [[nodiscard]] Key& in_front(std::uint32_t i) { return front_[(front_begin_ + i) % kFront]; }
+  [[nodiscard]] const Key& in_front(std::uint32_t i) const { return front_[front_begin_ + i]; }
+  [[nodiscard]] Key& in_front(std::uint32_t i) { return front_[front_begin_ + i]; }
   [[nodiscard]] const Key& last_in_front() const { return in_front(front_size_ - 1); }
 
   // The front is never empty while a bucket is not.
@@ -112,10 +110,20 @@ class EventQueue {
     }
     insert_in_front(key);
   }
+  // Moves the events before its place or those behind it, whichever are fewer, near enough: an end
+  // that is near comes before the middle, that of a computation behind it.
   void insert_in_front(Key key) {
-    std::uint32_t i = front_size_++;
-    for (; i > 0 && key < in_front(i - 1); --i) in_front(i) = in_front(i - 1);
-    in_front(i) = key;
+    if (front_begin_ == 0 || front_begin_ + front_size_ == front_.size()) centre();
+    Key* place = &front_[front_begin_ + front_size_];
+    if (front_size_ > 1 && key < in_front(front_size_ / 2)) {
+      place = &front_[--front_begin_];
+      for (; place[1] < key; ++place) place[0] = place[1];
+    } else {
+      for (const Key* first = &in_front(0); place != first && key < place[-1]; --place)
+        place[0] = place[-1];
+    }
+    *place = key;
+    ++front_size_;
     place_[slot_of(key)] = kInFront;
   }
   void put_far(Key key) {
@@ -123,6 +131,7 @@ class EventQueue {
       move_base();
     put_in_bucket(key);
   }
+  void centre();
   void put_in_bucket(Key key);
   [[nodiscard]] std::uint32_t bucket_of(Key key) const;
   void remove(Slot slot);
@@ -134,7 +143,7 @@ class EventQueue {
   [[nodiscard]] std::uint32_t take_chunk(std::uint32_t before);
   std::uint32_t give_back_chunk(std::uint32_t chunk);
 
-  std::array<Key, kFront> front_{};  // a ring, ascending
+  std::array<Key, 4 * kFront> front_{};  // front_size_ of them from front_begin_ on, ascending
   std::uint32_t front_begin_ = 0, front_size_ = 0;
   std::uint32_t far_ = 0;  // events in buckets
   Key base_ = 0;

@@ -86,6 +86,7 @@ void FairShare::begin(ActivityIndex prepared) {
   bool shares = false;
   for (auto at = activities_[number].first_block; at != kNone; at = blocks_[at].next_block) {
     auto& block = blocks_[at];
+    double least = std::numeric_limits<double>::infinity();
     for (std::uint32_t place = 0; place < kBlock && block.link[place] != kNone; ++place) {
       auto& link = links_[block.link[place]];
       block.next[place] = link.users;
@@ -94,8 +95,9 @@ void FairShare::begin(ActivityIndex prepared) {
         mark_shared(owner(link.users));
       }
       link.users = at * kBlock + place;
-      lowest.include(capacities_[link.capacity], block.weight);
+      least = std::min(least, capacities_[link.capacity]);
     }
+    lowest.include(least, block.weight);
   }
   auto& activity = activities_[number];
   activity.rate = lowest.value();
@@ -170,17 +172,18 @@ std::uint32_t FairShare::take_activity() {
 
 // The loads as a chain of blocks; returns its first.
 std::uint32_t FairShare::take_blocks(std::uint32_t owner, std::span<const Load> loads) {
-  std::uint32_t first = kNone;
-  std::uint32_t current = kNone;
-  std::uint32_t place = kBlock;
+  const auto first = take_block(owner, loads.front().weight);
+  auto* block = &blocks_[first];
+  std::uint32_t place = 0;
   for (const auto& load : loads) {
-    if (place == kBlock || blocks_[current].weight != load.weight) {
+    if (place == kBlock || block->weight != load.weight) {
+      const auto full = static_cast<std::size_t>(block - blocks_.data());
       const auto fresh = take_block(owner, load.weight);
-      (first == kNone ? first : blocks_[current].next_block) = fresh;
-      current = fresh;
+      blocks_[full].next_block = fresh;
+      block = &blocks_[fresh];
       place = 0;
     }
-    blocks_[current].link[place++] = raw(load.link);
+    block->link[place++] = raw(load.link);
   }
   return first;
 }

@@ -65,6 +65,8 @@ class FairShare {
   // activities whose rate changed (an added one always counts), each once, in an order that depends
   // on the calls alone. Valid until the next call.
   std::span<const ActivityIndex> solve();
+  // Something has been touched since the last solve().
+  [[nodiscard]] bool dirty() const { return !touched_.empty(); }
   // Bytes per second; after solve().
   [[nodiscard]] double rate(ActivityIndex activity) const {
     return activities_[static_cast<std::uint32_t>(activity)].rate;

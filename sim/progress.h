@@ -1,6 +1,8 @@
-// How many steps the live workers have done: smallest, largest and the largest difference ever seen. O(1) amortised per step.
+// How many steps the live workers have done: smallest, largest and the largest difference ever
+// seen. O(1) amortised per step.
 //
-// Differences count at the end of an instant: workers released together by one synchronisation are never apart.
+// Differences count at the end of an instant: workers released together by one synchronisation are
+// never apart.
 #pragma once
 
 #include <cstdint>
@@ -36,10 +38,13 @@ class Progress {
   [[nodiscard]] std::uint64_t max_skew() const { return max_skew_; }
 
  private:
-  [[nodiscard]] std::uint32_t& at(std::uint64_t steps) { return count_[steps & (count_.size() - 1)]; }
-  void grow() {
+  [[nodiscard]] std::uint32_t& at(std::uint64_t steps) {
+    return count_[steps & (count_.size() - 1)];
+  }
+  [[gnu::noinline]] void grow() {
     std::vector<std::uint32_t> larger(2 * count_.size());
-    for (std::uint64_t steps = min_; steps <= max_; ++steps) larger[steps & (larger.size() - 1)] = at(steps);
+    for (std::uint64_t steps = min_; steps <= max_; ++steps)
+      larger[steps & (larger.size() - 1)] = at(steps);
     count_.swap(larger);
   }
 

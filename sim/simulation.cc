@@ -14,12 +14,14 @@
 namespace cohort {
 namespace {
 
-// Workers from which on the run looks ahead. Between what was measured: a loss at 16, a gain at 100,000; the border is a guess.
+// Workers from which on the run looks ahead. Between what was measured: a loss at 16, a gain at
+// 100,000; the border is a guess.
 constexpr std::size_t kLarge = 4'096;
 
 TransferPlanner::Options planner_options(const Options& options) {
   TransferPlanner::Options out;
-  if (options.has("endpoint_bandwidth")) out.endpoint_bandwidth = options.maybe<double>("endpoint_bandwidth");
+  if (options.has("endpoint_bandwidth"))
+    out.endpoint_bandwidth = options.maybe<double>("endpoint_bandwidth");
   if (options.has("duplex")) out.duplex = options.get<bool>("duplex");
   return out;
 }
@@ -37,12 +39,16 @@ Simulation::Simulation(const Scenario& scenario, const SimulateOptions& options)
     : scenario_(scenario),
       observers_(options),
       topology_(topology_of(scenario)),
-      policy_(make_policy(*scenario.policy, scenario.options, topology_, scenario.seed), topology_, options.log),
+      policy_(make_policy(*scenario.policy, scenario.options, topology_, scenario.seed), topology_,
+              options.log),
       ties_(scenario.seed),
       planner_(scenario.cluster, topology_, planner_options(scenario.options), network_),
       transfers_(queue_, network_),
-      coordination_(scenario.cluster.coordination_hosted ? Where::Central : scenario.policy->where, scenario.cluster.coordination_latency, scenario.cluster.coordination_service),
-      report_(coordination_.queues() || scenario.workload.interference > 0 || scenario.training ? Time{} : coordination_.latency()),
+      coordination_(scenario.cluster.coordination_hosted ? Where::Central : scenario.policy->where,
+                    scenario.cluster.coordination_latency, scenario.cluster.coordination_service),
+      report_(coordination_.queues() || scenario.workload.interference > 0 || scenario.training
+                  ? Time{}
+                  : coordination_.latency()),
       computation_(queue_, topology_.workers(), scenario.workload.interference, report_),
       step_times_(base_times(scenario), scenario.stragglers, topology_, scenario.seed),
       training_(make_virtual_training(scenario, topology_, options)),
@@ -72,7 +78,8 @@ void Simulation::prepare() {
   nic_factor_.assign(topology_.nodes(), 1);
   for (std::uint32_t model = 0; model < scenario_.link_stragglers.size(); ++model)
     for (const auto node : scenario_.link_stragglers[model].nodes)
-      switches_.push_back({LinkSwitches(scenario_.link_stragglers[model], model, scenario_.seed), node});
+      switches_.push_back(
+          {LinkSwitches(scenario_.link_stragglers[model], model, scenario_.seed), node});
   for (std::uint64_t i = 0; i < switches_.size(); ++i) {
     const auto hold = switches_[i].spells.hold(switches_[i].node, 0);
     if (!hold) continue;
@@ -80,14 +87,16 @@ void Simulation::prepare() {
     ++idle_events_;
   }
   for (std::uint64_t i = 0; i < scenario_.losses.size(); ++i) {
-    queue_.schedule(new_slot(Extra::Loss, i), scenario_.losses[i].at, static_cast<std::uint32_t>(i));
+    queue_.schedule(new_slot(Extra::Loss, i), scenario_.losses[i].at,
+                    static_cast<std::uint32_t>(i));
     ++idle_events_;
   }
 }
 
 ResultRow Simulation::run() {
   prepare();
-  for (std::uint32_t worker = 0; worker < workers_.size(); ++worker) deliver(Event::joined(now_, WorkerId{worker}));
+  for (std::uint32_t worker = 0; worker < workers_.size(); ++worker)
+    deliver(Event::joined(now_, WorkerId{worker}));
   if (quota_ == 0 || total_ == 0) throw ContractError("simulate: a stop rule of no steps");
   for (std::uint32_t worker = 0; worker < workers_.size(); ++worker) begin_compute(worker, now_);
   while (!stopped_) {
@@ -96,7 +105,7 @@ ResultRow Simulation::run() {
     now_ = at;
     if (large_) look_ahead();
     dispatch(slot);
-    if (!leavers_.empty() || progress_.live() == 0) say_goodbye();
+    if (!leavers_.empty()) say_goodbye();
   }
   progress_.settle();
   fold_open_intervals();
@@ -142,21 +151,26 @@ void Simulation::expect(const Sync& sync, unsigned step) const {
   }
 }
 
-// Settles what the instant has changed; false when the run ends before the next one: at its time limit, or at the loss it was to reach.
+// Settles what the instant has changed; false when the run ends before the next one: at its time
+// limit, or at the loss it was to reach.
 bool Simulation::end_instant() {
   progress_.settle();
   if (transfers_.dirty()) transfers_.settle(now_);
-  if (queue_.size() == idle_events_) throw ContractError("P3: " + policy_.stuck());
-  if (training_) {
-    if (const auto reached = training_->measure(now_, std::min(queue_.top().at, limit_), statistics_.steps())) {
-      now_ = *reached;
-      return false;
-    }
-  }
+  if (queue_.size() == idle_events_) starved();
+  if (training_ && reached_target()) return false;
   if (queue_.top().at <= limit_) return true;
   now_ = limit_;
   return false;
 }
+
+bool Simulation::reached_target() {
+  const auto reached =
+      training_->measure(now_, std::min(queue_.top().at, limit_), statistics_.steps());
+  if (reached) now_ = *reached;
+  return reached.has_value();
+}
+
+void Simulation::starved() const { throw ContractError("P3: " + policy_.stuck()); }
 
 void Simulation::dispatch(Slot slot) {
   const auto i = static_cast<std::uint32_t>(slot);
@@ -229,7 +243,8 @@ void Simulation::fold_open_intervals() {
     if (state.state == State::Ended) continue;
     if (reports(state)) computed(worker, state.since + state.mark);
     const bool computing = state.state == State::Computing || state.state == State::ComputingLate;
-    if (state.since < now_) spent(worker, computing ? Spent::Compute : Spent::Wait, state.since, now_);
+    if (state.since < now_)
+      spent(worker, computing ? Spent::Compute : Spent::Wait, state.since, now_);
   }
 }
 
@@ -240,7 +255,6 @@ void Simulation::switch_nic(std::uint64_t number, Slot slot) {
   nic_factor_[nic.node] *= nic.spell % 2 == 1 ? factor : 1 / factor;
   if (std::abs(nic_factor_[nic.node] - 1) < 1e-12) nic_factor_[nic.node] = 1;
   planner_.slow_nic(nic.node, nic_factor_[nic.node]);
-  transfers_.touch();
   if (const auto hold = nic.spells.hold(nic.node, nic.spell); hold && *hold < Time::max() - now_) {
     queue_.schedule(slot, now_ + *hold, static_cast<std::uint32_t>(number));
   } else {
@@ -272,7 +286,8 @@ ResultRow Simulation::result() const {
   statistics_.fill(row, now_);
   row.max_step_skew = progress_.max_skew();
   row.connected = connectivity_.connected();
-  if (scenario_.options.has("inter_intra")) row.inter_intra = uses_inter_intra(scenario_.options, topology_);
+  if (scenario_.options.has("inter_intra"))
+    row.inter_intra = uses_inter_intra(scenario_.options, topology_);
   if (communicators_) row.communicators_created = communicators_->counts().misses;
   return row;
 }

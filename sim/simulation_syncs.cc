@@ -206,8 +206,8 @@ void Simulation::account(const Sync& sync, PackedMember member, Time end) {
   Worker& state = workers_[worker];
   if (state.state == State::ComputingLate) return;
   const Time since = state.since;
-  const Time start = std::clamp(sync.start, since, end);
-  const Time asked = std::max(since, start - sync.coordination);
+  const Time start{std::clamp(sync.start.count(), since.count(), end.count())};
+  const Time asked{std::max(since.count(), (start - sync.coordination).count())};
   spent(worker, Spent::Wait, since, asked);
   spent(worker, Spent::Coordinate, asked, start);
   spent(worker, Spent::Sync, start, end, &sync);
@@ -216,9 +216,10 @@ void Simulation::account(const Sync& sync, PackedMember member, Time end) {
 
 // Returns how many it blocked.
 std::size_t Simulation::leave_members(Sync& sync) {
+  const Time now = now_;
   std::size_t blocked = 0;
   for (const auto member : sync.members()) {
-    account(sync, member, now_);
+    account(sync, member, now);
     if (member.role() == Role::Server) continue;
     const std::uint32_t worker = index(member.worker());
     Worker& state = workers_[worker];
@@ -227,7 +228,7 @@ std::size_t Simulation::leave_members(Sync& sync) {
       ++blocked;
       state.sync = Slot{};
       state.synchronised = true;
-      state.mark = now_;
+      state.mark = now;
     }
     if (state.leaving && state.live == 0) {
       state.leaving = false;

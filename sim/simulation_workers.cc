@@ -1,4 +1,5 @@
-// The life of a worker's step in the simulator: compute, report ready, be released, leave or be lost.
+// The life of a worker's step in the simulator: compute, report ready, be released, leave or be
+// lost.
 #include <algorithm>
 #include <cmath>
 
@@ -17,13 +18,8 @@ void Simulation::worker_event(std::uint32_t worker) {
     case State::Arriving:
     case State::Queued:
       return arrive(worker);
-    case State::Resuming: {
-      Worker& state = workers_[worker];
-      const Time asked = std::max(state.since, now_ - state.mark);
-      spent(worker, Spent::Wait, state.since, asked);
-      spent(worker, Spent::Coordinate, asked, now_);
-      return resume(worker, now_);
-    }
+    case State::Resuming:
+      return answered(worker);
     case State::Waiting:
     case State::Ended:
       return;
@@ -38,16 +34,17 @@ void Simulation::begin_compute(std::uint32_t worker, Time begin) {
   state.tie = ties_.next();
   const Time work = step_times_(WorkerId{worker}, state.step);
   state.mark = work;
-  const Time first = early_share_ < 1 ? Time{static_cast<std::int64_t>(
-                                            std::ceil(static_cast<double>(work.count()) * early_share_))}
+  const Time first = early_share_ < 1 ? Time{static_cast<std::int64_t>(std::ceil(
+                                            static_cast<double>(work.count()) * early_share_))}
                                       : work;
-  computation_.begin(worker, begin, first, state.tie, now_);
   if (training_) training_->begin(worker, state.step);
+  computation_.begin(worker, begin, first, state.tie, now_);
 }
 
 void Simulation::early_ready(std::uint32_t worker) {
   Worker& state = workers_[worker];
-  const Time rest{static_cast<std::int64_t>(std::floor(static_cast<double>(state.mark.count()) * (1 - early_share_)))};
+  const Time rest{static_cast<std::int64_t>(
+      std::floor(static_cast<double>(state.mark.count()) * (1 - early_share_)))};
   if (observers_.steps) drawn_[worker] = state.mark;
   state.state = State::ComputingLate;
   computation_.begin(worker, now_, rest, state.tie, now_);
@@ -65,14 +62,8 @@ void Simulation::compute_ended(std::uint32_t worker) {
   }
 }
 
-void Simulation::computed(std::uint32_t worker, Time end) {
-  Worker& state = workers_[worker];
-  const Time took = end - state.since;
-  if (observers_.steps) observers_.steps->push_back({WorkerId{worker}, state.step, state.mark, took});
-  spent(worker, Spent::Compute, state.since, end);
-  state.mark = took;
-  state.since = end;
-  state.state = State::Arriving;
+void Simulation::note_step(std::uint32_t worker, Time drawn, Time took) const {
+  observers_.steps->push_back({WorkerId{worker}, workers_[worker].step, drawn, took});
 }
 
 // Its computation has ended, but the event that says so is still on its way to the group generator.
@@ -83,7 +74,7 @@ bool Simulation::reports(const Worker& state) const {
 void Simulation::late_compute_ended(std::uint32_t worker) {
   Worker& state = workers_[worker];
   computation_.end(worker);
-  if (observers_.steps) observers_.steps->push_back({WorkerId{worker}, state.step, drawn_[worker], now_ - state.since});
+  if (observers_.steps) note_step(worker, drawn_[worker], now_ - state.since);
   spent(worker, Spent::Compute, state.since, now_);
   state.since = now_;
   state.state = State::Waiting;
@@ -125,22 +116,37 @@ void Simulation::release(std::uint32_t worker, bool snapshot) {
     state.release_pending = true;
     return;
   }
-  if (snapshot) {
-    // A worker goes on at once at its ready, of which the policy hears one trip later; after a wait for its previous background
-    // synchronisation it goes on now.
-    const Time begin = now_ == state.mark ? state.since : now_;
-    spent(worker, Spent::Wait, state.since, begin);
-    if (training_) training_->snapshot(worker, begin < now_);
-    return resume(worker, begin);
-  }
-  if (state.synchronised || coordination_.immediate()) {
-    spent(worker, Spent::Wait, state.since, now_);
-    return resume(worker, now_);
-  }
+  if (snapshot) return go_on(worker);
+  if (!state.synchronised && !coordination_.immediate()) return answer(worker);
+  spent(worker, Spent::Wait, state.since, now_);
+  resume(worker, now_);
+}
+
+// With a snapshot a worker goes on at once at its ready, of which the policy hears one trip later;
+// after a wait for its previous background synchronisation it goes on now.
+void Simulation::go_on(std::uint32_t worker) {
+  const Worker& state = workers_[worker];
+  const Time begin = now_ == state.mark ? state.since : now_;
+  spent(worker, Spent::Wait, state.since, begin);
+  if (training_) training_->snapshot(worker, begin < now_);
+  resume(worker, begin);
+}
+
+// Without a synchronisation the answer is one trip under way.
+void Simulation::answer(std::uint32_t worker) {
+  Worker& state = workers_[worker];
   const Time at = coordination_.serve(now_) + coordination_.latency();
   state.mark += at - now_ - state.since;
   state.state = State::Resuming;
   queue_.schedule(Slot{worker}, at, state.tie);
+}
+
+void Simulation::answered(std::uint32_t worker) {
+  const Worker& state = workers_[worker];
+  const Time asked = std::max(state.since, now_ - state.mark);
+  spent(worker, Spent::Wait, state.since, asked);
+  spent(worker, Spent::Coordinate, asked, now_);
+  resume(worker, now_);
 }
 
 void Simulation::resume(std::uint32_t worker, Time begin) {
@@ -196,9 +202,11 @@ void Simulation::lose(std::uint32_t worker) {
   deliver(Event::lost(now_, WorkerId{worker}));
   for (Sync* sync : broken) fail(*sync);
   state.state = State::Ended;
+  if (progress_.live() == 0) stopped_ = true;
 }
 
-void Simulation::show(std::uint32_t worker, Spent how, Time begin, Time end, const Sync* sync) const {
+void Simulation::show(std::uint32_t worker, Spent how, Time begin, Time end,
+                      const Sync* sync) const {
   if (sync) {
     observers_.timeline->synchronised(worker, sync->id, sync->members(), begin, end);
   } else {

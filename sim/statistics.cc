@@ -8,7 +8,8 @@
 namespace cohort {
 namespace {
 
-// The term that takes the largest share of worker time; the sync share is split by the whole run's fixed terms.
+// The term that takes the largest share of worker time; the sync share is split by the whole run's
+// fixed terms.
 std::string dominant_term(const ResultRow& row, double fixed_share_of_sync) {
   const std::pair<double, const char*> terms[] = {
       {row.compute_fraction, "compute"},
@@ -17,7 +18,9 @@ std::string dominant_term(const ResultRow& row, double fixed_share_of_sync) {
       {row.coordinate_fraction, "coordination"},
       {row.wait_fraction, "wait"},
   };
-  return std::max_element(std::begin(terms), std::end(terms), [](auto& a, auto& b) { return a.first < b.first; })->second;
+  return std::max_element(std::begin(terms), std::end(terms),
+                          [](auto& a, auto& b) { return a.first < b.first; })
+      ->second;
 }
 
 }  // namespace
@@ -25,7 +28,9 @@ std::string dominant_term(const ResultRow& row, double fixed_share_of_sync) {
 void Statistics::fill(ResultRow& row, Time end) const {
   const Time t1 = std::min(t1_, end);
   row.whole_run_window = t1 <= t0_;
-  const Split& split = row.whole_run_window ? whole_ : window_;
+  Split whole = inside_;
+  for (std::size_t i = 0; i < whole.size(); ++i) whole[i] += outside_[i];
+  const Split& split = row.whole_run_window ? whole : inside_;
   const double total = split[0] + split[1] + split[2] + split[3];
   const double length = seconds(row.whole_run_window ? end : t1 - t0_);
   const auto steps = row.whole_run_window ? steps_ : window_steps_;
@@ -36,7 +41,7 @@ void Statistics::fill(ResultRow& row, Time end) const {
     row.sync_fraction = split[2] / total;
     row.coordinate_fraction = split[3] / total;
   }
-  const double sync = whole_[static_cast<std::size_t>(Spent::Sync)];
+  const double sync = whole[static_cast<std::size_t>(Spent::Sync)];
   row.dominant_term = dominant_term(row, sync > 0 ? std::min(1.0, fixed_ / sync) : 0);
   row.worker_steps = steps_;
   row.elapsed_seconds = seconds(end);

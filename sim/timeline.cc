@@ -5,7 +5,7 @@
 #include <iterator>
 #include <ostream>
 
-#include "sim/packed_member.h"
+#include "policies/packed_member.h"
 
 namespace cohort {
 namespace {

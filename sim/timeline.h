@@ -14,7 +14,7 @@
 
 namespace cohort {
 
-class PackedMember;  // sim/packed_member.h
+class PackedMember;  // policies/packed_member.h
 
 class Timeline {
  public:

@@ -102,30 +102,28 @@ void TransferPlanner::group_mean(std::span<const PackedMember> members, double b
   out.stages.back().local = local_mean(bytes);
 }
 
-// Workers are numbered node by node, so the order of numbers is the order of nodes.
+// Workers are numbered node by node, so the order of numbers is the order of nodes. Members in one
+// block of 64 numbers, which is most groups, are ordered by setting bits: nothing to compare.
 void TransferPlanner::order_ring(std::span<const PackedMember> members) {
-  auto first = index(members.front().worker());
-  auto last = first;
+  constexpr std::uint32_t kBlock = 64;
+  const auto first = index(members.front().worker()) / kBlock * kBlock;
+  std::uint64_t present = 0;
+  std::uint32_t differing = 0;
   for (const auto member : members) {
-    first = std::min(first, index(member.worker()));
-    last = std::max(last, index(member.worker()));
-  }
-  if (links_.topology().is_server(WorkerId{last})) {
-    throw ContractError("transfer plan: a server has no place in a group mean");
+    const auto number = index(member.worker());
+    present |= std::uint64_t{1} << number % kBlock;
+    differing |= number ^ first;
   }
   ring_.clear();
-  if (last - first < 64) return order_close_ring(members, first);
-  for (const auto member : members) ring_.push_back(member.worker());
-  if (!std::ranges::is_sorted(ring_)) std::ranges::sort(ring_);
-}
-
-// Members within 64 numbers, which is most groups, are ordered by setting bits: nothing to compare.
-void TransferPlanner::order_close_ring(std::span<const PackedMember> members, std::uint32_t first) {
-  std::uint64_t present = 0;
-  for (const auto member : members) present |= std::uint64_t{1} << (index(member.worker()) - first);
-  for (; present != 0; present &= present - 1) {
-    ring_.push_back(WorkerId{first + static_cast<std::uint32_t>(std::countr_zero(present))});
+  if (differing < kBlock) {
+    for (; present != 0; present &= present - 1)
+      ring_.push_back(WorkerId{first + static_cast<std::uint32_t>(std::countr_zero(present))});
+  } else {
+    for (const auto member : members) ring_.push_back(member.worker());
+    if (!std::ranges::is_sorted(ring_)) std::ranges::sort(ring_);
   }
+  if (links_.topology().is_server(ring_.back()))
+    throw ContractError("transfer plan: a server has no place in a group mean");
 }
 
 void TransferPlanner::collective(Collective kind, double bytes, TransferPlan& out) {

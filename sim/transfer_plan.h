@@ -22,7 +22,7 @@
 #include "sim/cluster.h"
 #include "sim/fair_share.h"
 #include "sim/link_map.h"
-#include "sim/packed_member.h"
+#include "policies/packed_member.h"
 
 namespace cohort {
 
@@ -92,7 +92,6 @@ class TransferPlanner {
                        TransferPlan& out);
 
   void order_ring(std::span<const PackedMember> members);
-  void order_close_ring(std::span<const PackedMember> members, std::uint32_t first);
   void collective(Collective kind, double bytes, TransferPlan& out);
   void ring(double bytes, TransferPlan& out);
   void tree(double bytes, TransferPlan& out);

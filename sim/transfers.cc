@@ -19,13 +19,9 @@ ActivityIndex Transfers::prepare(Slot slot, std::uint32_t tie, std::span<const L
 void Transfers::begin(ActivityIndex activity, Time now) {
   network_.begin(activity);
   flows_[static_cast<std::size_t>(activity)].updated = now;
-  dirty_ = true;
 }
 
-void Transfers::end(ActivityIndex activity) {
-  network_.remove(activity);
-  dirty_ = true;
-}
+void Transfers::end(ActivityIndex activity) { network_.remove(activity); }
 
 double Transfers::remaining(ActivityIndex activity, Time now) const {
   const Flow& flow = flows_[static_cast<std::size_t>(activity)];
@@ -34,7 +30,6 @@ double Transfers::remaining(ActivityIndex activity, Time now) const {
 }
 
 void Transfers::settle(Time now) {
-  dirty_ = false;
   for (const ActivityIndex activity : network_.solve()) {
     Flow& flow = flows_[static_cast<std::size_t>(activity)];
     flow.remaining = remaining(activity, now);

@@ -123,7 +123,7 @@ struct StepTimes::Draw {
 
   void operator()(const Bernoulli& bernoulli) const {
     for_each([&](std::uint64_t step, Sum& sum) {
-      const double u = stream(Purpose::Slowdown, step).uniform();
+      const double u = Stream::first_uniform(seed, Purpose::Slowdown, entity, step, number);
       if (u < bernoulli.probability) sum.extra += bernoulli.factor - 1;
     });
   }
@@ -219,6 +219,12 @@ std::vector<bool> StepTimes::slow_workers(const Fixed& fixed, Scope scope) const
   std::vector<bool> slow(workers);
   for (std::uint32_t w = 0; w < workers; ++w) slow[w] = entities[entity(scope, WorkerId{w})];
   return slow;
+}
+
+void StepTimes::draw_ahead(WorkerId worker, std::uint64_t block) {
+  Ahead& ahead = ahead_[index(worker)];
+  draw(worker, block * kAhead, ahead.times);
+  ahead.block = block;
 }
 
 void StepTimes::draw(WorkerId worker, std::uint64_t first, std::span<Time> out) {

@@ -119,13 +119,10 @@ class StepTimes {
   struct Draw;
 
   [[nodiscard]] Time ahead(WorkerId worker, std::uint64_t step) {
-    Ahead& ahead = ahead_[index(worker)];
-    if (ahead.block != step / kAhead) {
-      draw(worker, step / kAhead * kAhead, ahead.times);
-      ahead.block = step / kAhead;
-    }
-    return ahead.times[step % kAhead];
+    if (ahead_[index(worker)].block != step / kAhead) draw_ahead(worker, step / kAhead);
+    return ahead_[index(worker)].times[step % kAhead];
   }
+  void draw_ahead(WorkerId worker, std::uint64_t block);
   [[nodiscard]] Time draw_one(WorkerId worker, std::uint64_t step);
   void draw(WorkerId worker, std::uint64_t first, std::span<Time> out);
   [[nodiscard]] static Time duration(Time base, const Sum& sum);

@@ -23,6 +23,13 @@ TEST_CASE("random: equal names give equal values") {
   for (int i = 0; i < 100; ++i) CHECK(one.next_u64() == other.next_u64());
 }
 
+TEST_CASE("random: the first uniform number alone is that of the stream") {
+  for (const std::uint64_t step : {0ULL, 1ULL, 1ULL << 40}) {
+    Stream whole(7, Purpose::Slowdown, 11, step, 3);
+    CHECK(Stream::first_uniform(7, Purpose::Slowdown, 11, step, 3) == whole.uniform());
+  }
+}
+
 TEST_CASE("random: streams differ in each part of their name") {
   std::set<std::uint64_t> first_values;
   auto take = [&](Stream s) { first_values.insert(s.next_u64()); };

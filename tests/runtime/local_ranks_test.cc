@@ -95,8 +95,8 @@ TEST_CASE("local ranks: none outlives its owner, however that ends") {
   const TemporaryDirectory folder;
   const pid_t owner = ::fork();
   if (owner == 0) {
-    const LocalRanks ranks(shell("echo $$ >" + folder.path().string() + "/rank; sleep 100"), 1, "",
-                           {});
+    const LocalRanks ranks(shell("echo $$ >" + folder.path().string() + "/rank; exec sleep 100"), 1,
+                           "", {});
     number_in(folder, "rank");
     ::kill(::getpid(), SIGKILL);
   }

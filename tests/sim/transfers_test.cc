@@ -89,7 +89,6 @@ TEST_CASE("transfers: a change of capacity counts from the instant it is told") 
   (void)rig.begin(0, 1000, Time{});
   rig.transfers.settle(Time{});
   rig.network.set_capacity(rig.link, 0.5e9);
-  rig.transfers.touch();
   rig.transfers.settle(Time{200});
   CHECK(rig.queue.pop().at == Time{1800});
 }

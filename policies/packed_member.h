@@ -1,5 +1,5 @@
-// A member of a synchronisation as the simulator holds it: worker and role in four bytes, because a
-// large cluster has one per worker. Weights are the training's affair; the simulator moves bytes.
+// A member of a live synchronisation in four bytes: worker and role, because a large cluster has
+// one per worker. For what has to know who is in it, not with which weight.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,9 @@ namespace cohort {
 
 class PackedMember {
  public:
-  // The number of the worker or server is below 2^29.
+  static constexpr std::uint32_t kWorkers = 1U << 29;  // numbers of workers and servers are below
+
+  PackedMember() = default;
   explicit PackedMember(const Member& member) : worker_(index(member.worker)), role_(member.role) {}
 
   [[nodiscard]] WorkerId worker() const { return WorkerId{worker_}; }
