@@ -166,8 +166,7 @@ std::uint32_t GroupBuffer::end_of(SyncId sync) {
 std::uint32_t GroupBuffer::add_row(std::uint32_t group, std::uint32_t last) {
   auto taken = free_row_;
   if (taken == kNone) {
-    taken = static_cast<std::uint32_t>(rows_.size());
-    rows_.emplace_back();
+    taken = new_row();
   } else {
     free_row_ = rows_[taken].next;
     if (free_row_ != kNone) expect_row(free_row_);
@@ -180,14 +179,21 @@ std::uint32_t GroupBuffer::add_row(std::uint32_t group, std::uint32_t last) {
 }
 
 std::uint32_t GroupBuffer::take_group() {
-  if (free_group_ == kNone) {
-    groups_.emplace_back();
-    return static_cast<std::uint32_t>(groups_.size() - 1);
-  }
+  if (free_group_ == kNone) return new_group();
   const auto group = free_group_;
   free_group_ = groups_[group].first_row;
   groups_[group] = {};
   return group;
+}
+
+std::uint32_t GroupBuffer::new_group() {
+  groups_.emplace_back();
+  return static_cast<std::uint32_t>(groups_.size() - 1);
+}
+
+std::uint32_t GroupBuffer::new_row() {
+  rows_.emplace_back();
+  return static_cast<std::uint32_t>(rows_.size() - 1);
 }
 
 void GroupBuffer::free_group(std::uint32_t group) {

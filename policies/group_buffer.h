@@ -86,6 +86,8 @@ class GroupBuffer {
   void expect_row(std::uint32_t row) const;
   [[nodiscard]] std::uint32_t add_row(std::uint32_t group, std::uint32_t last);
   [[nodiscard]] std::uint32_t take_group();
+  [[nodiscard, gnu::noinline]] std::uint32_t new_group();
+  [[nodiscard, gnu::noinline]] std::uint32_t new_row();
   [[nodiscard]] std::uint32_t end_of(SyncId sync);
   void start_if_complete(std::uint32_t group, Actions& out) {
     if (groups_[group].ready == groups_[group].size) complete(group, out);

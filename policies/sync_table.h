@@ -19,11 +19,11 @@ namespace cohort {
 template <typename Value, typename Id = SyncId>
 class SyncTable {
  public:
-  SyncTable() : cells_(16) {}
+  SyncTable() : cells_(16), most_(most(16)) {}
 
   // `id` must not be in the table.
   void insert(Id id, Value value) {
-    if (5 * (size_ + 1) > 4 * cells_.size()) grow();
+    if (size_ == most_) grow();
     place({index(id) + 1, std::move(value)});
     ++size_;
     expect(Id{index(id) + 1});  // probably the next to be inserted
@@ -69,6 +69,7 @@ class SyncTable {
     cells_[hole] = {};
     --size_;
   }
+  [[nodiscard]] static std::size_t most(std::size_t cells) { return cells * 4 / 5; }
   [[nodiscard]] std::size_t mask() const { return cells_.size() - 1; }
   [[nodiscard]] std::size_t next(std::size_t i) const { return (i + 1) & mask(); }
   [[nodiscard]] std::size_t home(std::uint64_t key) const {
@@ -79,16 +80,18 @@ class SyncTable {
     while (cells_[i].key != 0) i = next(i);
     cells_[i] = std::move(cell);
   }
-  void grow() {
+  [[gnu::noinline]] void grow() {
     std::vector<Cell> old(2 * cells_.size());
     old.swap(cells_);
     --shift_;
+    most_ = most(cells_.size());
     for (auto& cell : old)
       if (cell.key != 0) place(std::move(cell));
   }
 
   std::vector<Cell> cells_;
   std::size_t size_ = 0;
+  std::size_t most_;     // of so many cells
   unsigned shift_ = 60;  // 64 - log2 of the number of cells
 };
 

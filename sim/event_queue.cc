@@ -16,9 +16,11 @@ void EventQueue::reserve(std::uint32_t events) {
 
 // Room for the front to grow on both sides.
 void EventQueue::centre() {
-  const auto begin = static_cast<std::uint32_t>(front_.size() - front_size_) / 2;
-  std::memmove(&front_[begin], &front_[front_begin_], front_size_ * sizeof(Key));
+  const auto size = front_size();
+  const auto begin = static_cast<std::uint32_t>(front_.size() - size) / 2;
+  std::memmove(&front_[begin], &front_[front_begin_], size * sizeof(Key));
   front_begin_ = begin;
+  front_end_ = begin + size;
 }
 
 std::uint32_t EventQueue::bucket_of(Key key) const {
@@ -50,7 +52,8 @@ void EventQueue::remove(Slot slot) {
   if (place == kInFront) {
     std::uint32_t i = 0;
     while (slot_of(in_front(i)) != number(slot)) ++i;
-    for (--front_size_; i < front_size_; ++i) in_front(i) = in_front(i + 1);
+    --front_end_;
+    for (; i < front_size(); ++i) in_front(i) = in_front(i + 1);
     refill();
   } else {
     const auto bucket = bucket_of(chunks_[place / kChunk][place % kChunk]);
@@ -76,7 +79,7 @@ EventQueue::Key EventQueue::take_last(std::uint32_t number) {
 }
 
 void EventQueue::refill() {
-  while (front_size_ < kInSight && far_ > 0) {
+  while (front_size() < kInSight && far_ > 0) {
     const auto bucket = lowest_bucket();
     const bool few = buckets_[bucket].size <= kFew;
     if (!few) base_ = lowest_key(bucket);

@@ -54,8 +54,8 @@ class EventQueue {
     if (pending(slot)) remove(slot);
   }
   [[nodiscard]] bool pending(Slot slot) const { return place_[number(slot)] != kNone; }
-  [[nodiscard]] bool empty() const { return front_size_ == 0; }
-  [[nodiscard]] std::uint32_t size() const { return front_size_ + far_; }
+  [[nodiscard]] bool empty() const { return front_begin_ == front_end_; }
+  [[nodiscard]] std::uint32_t size() const { return front_size() + far_; }
 
   // The earliest event; the queue is not empty.
   [[nodiscard]] Entry top() const { return entry(in_front(0)); }
@@ -63,13 +63,12 @@ class EventQueue {
     const Entry first = top();
     place_[number(first.slot)] = kNone;
     ++front_begin_;
-    --front_size_;
-    if (front_size_ < kInSight && far_ > 0) refill();
+    if (front_size() < kInSight && far_ > 0) refill();
     return first;
   }
   // The slot of the event that `events` others come before, if the queue knows it yet.
   [[nodiscard]] std::optional<Slot> peek(std::uint32_t events) const {
-    if (events >= front_size_) return std::nullopt;
+    if (events >= front_size()) return std::nullopt;
     return entry(in_front(events)).slot;
   }
 
@@ -96,34 +95,35 @@ class EventQueue {
   static Entry entry(Key key) {
     return {Time{static_cast<std::int64_t>(key >> 64)}, Slot{slot_of(key)}};
   }
+  [[nodiscard]] std::uint32_t front_size() const { return front_end_ - front_begin_; }
   [[nodiscard]] const Key& in_front(std::uint32_t i) const { return front_[front_begin_ + i]; }
   [[nodiscard]] Key& in_front(std::uint32_t i) { return front_[front_begin_ + i]; }
-  [[nodiscard]] const Key& last_in_front() const { return in_front(front_size_ - 1); }
+  [[nodiscard]] const Key& last_in_front() const { return front_[front_end_ - 1]; }
 
   // The front is never empty while a bucket is not.
   void insert(Key key) {
-    const bool full = front_size_ == kFront;
+    const bool full = front_size() == kFront;
     if ((full || far_ > 0) && key > last_in_front()) return put_far(key);
     if (full) {
-      --front_size_;
-      put_far(in_front(front_size_));
+      --front_end_;
+      put_far(front_[front_end_]);
     }
     insert_in_front(key);
   }
   // Moves the events before its place or those behind it, whichever are fewer, near enough: an end
   // that is near comes before the middle, that of a computation behind it.
   void insert_in_front(Key key) {
-    if (front_begin_ == 0 || front_begin_ + front_size_ == front_.size()) centre();
-    Key* place = &front_[front_begin_ + front_size_];
-    if (front_size_ > 1 && key < in_front(front_size_ / 2)) {
+    if (front_begin_ == 0 || front_end_ == front_.size()) centre();
+    Key* place;
+    if (front_size() > 1 && key < in_front(front_size() / 2)) {
       place = &front_[--front_begin_];
       for (; place[1] < key; ++place) place[0] = place[1];
     } else {
+      place = &front_[front_end_++];
       for (const Key* first = &in_front(0); place != first && key < place[-1]; --place)
         place[0] = place[-1];
     }
     *place = key;
-    ++front_size_;
     place_[slot_of(key)] = kInFront;
   }
   void put_far(Key key) {
@@ -143,8 +143,8 @@ class EventQueue {
   [[nodiscard]] std::uint32_t take_chunk(std::uint32_t before);
   std::uint32_t give_back_chunk(std::uint32_t chunk);
 
-  std::array<Key, 4 * kFront> front_{};  // front_size_ of them from front_begin_ on, ascending
-  std::uint32_t front_begin_ = 0, front_size_ = 0;
+  std::array<Key, 4 * kFront> front_{};  // from front_begin_ to before front_end_, ascending
+  std::uint32_t front_begin_ = 0, front_end_ = 0;
   std::uint32_t far_ = 0;  // events in buckets
   Key base_ = 0;
   std::uint32_t used_digits_ = 0;  // bits: digits with a bucket that is not empty

@@ -125,7 +125,7 @@ void FairShare::remove(ActivityIndex removed) {
   give_back_blocks(activity);
   activity.live = false;
   activity.touched = false;
-  free_activities_.push_back(number);
+  activity.first_block = std::exchange(free_activity_, number);
 }
 
 // Takes an incidence out of its link's list; the users that stay gain.
@@ -160,14 +160,12 @@ std::span<const ActivityIndex> FairShare::solve() {
 }
 
 std::uint32_t FairShare::take_activity() {
-  if (free_activities_.empty()) {
+  if (free_activity_ == kNone) {
     make_room(activities_);
+    free_activity_ = static_cast<std::uint32_t>(activities_.size());
     activities_.emplace_back();
-    return static_cast<std::uint32_t>(activities_.size() - 1);
   }
-  const auto number = free_activities_.back();
-  free_activities_.pop_back();
-  return number;
+  return std::exchange(free_activity_, activities_[free_activity_].first_block);
 }
 
 // The loads as a chain of blocks; returns its first.

@@ -111,7 +111,7 @@ class FairShare {
   };
   struct Activity {
     double rate = 0;
-    std::uint32_t first_block = kNone;
+    std::uint32_t first_block = kNone;  // of one that is not live: the next free one
     bool live : 1 = false;
     bool begun : 1 = false;
     bool changed : 1 = false;  // its rate is to be reported
@@ -174,7 +174,7 @@ class FairShare {
   std::vector<Block> blocks_;
   std::vector<Activity> activities_;
   std::uint32_t free_block_ = kNone;
-  std::vector<std::uint32_t> free_activities_;
+  std::uint32_t free_activity_ = kNone;
   std::vector<std::uint32_t> touched_;
   std::vector<ActivityIndex> changed_;
   // Of the component that is being solved.
