@@ -60,7 +60,7 @@ class MemberLists {
       const auto number = take();
       Cell& cell = cells_[number];
       for (std::size_t i = 0; i < taken; ++i) cell.seats[i] = PackedMember(members[i]);
-      if (taken < kSeats) cell.seats[taken] = PackedMember({.worker = kNobody});
+      if (taken < kSeats) cell.seats[taken] = PackedMember({.worker = PackedMember::kNobody});
       cell.next = std::exchange(head, number);
       members = members.subspan(taken);
     }
@@ -71,7 +71,7 @@ class MemberLists {
   void release(std::uint32_t head, Visit&& visit) {
     while (head != kEnd) {
       Cell& cell = cells_[head];
-      for (std::size_t i = 0; i < kSeats && cell.seats[i].worker() != kNobody; ++i)
+      for (std::size_t i = 0; i < kSeats && cell.seats[i].worker() != PackedMember::kNobody; ++i)
         visit(cell.seats[i]);
       const auto next = std::exchange(cell.next, free_);
       free_ = std::exchange(head, next);
@@ -81,9 +81,8 @@ class MemberLists {
 
  private:
   static constexpr std::uint32_t kEnd = 0xffffffff;
-  static constexpr WorkerId kNobody{PackedMember::kWorkers - 1};  // in no seat from here on
   struct Cell {
-    std::array<PackedMember, kSeats> seats;
+    std::array<PackedMember, kSeats> seats;  // the first nobody ends them
     std::uint32_t next;
   };
 
@@ -143,6 +142,8 @@ struct CheckedPolicy::State {
     return participants[index(id)];
   }
 
+  // The two halves of each step are inlined, without what few steps need: so most save few
+  // registers.
   [[gnu::always_inline]] void check_event(const Event& event) {
     if (event.at < now) [[unlikely]]
       throw ContractError("D1 broken: time goes back from " + std::to_string(now.count()) + " to " +

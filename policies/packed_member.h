@@ -10,7 +10,7 @@ namespace cohort {
 
 class PackedMember {
  public:
-  static constexpr std::uint32_t kWorkers = 1U << 29;  // numbers of workers and servers are below
+  static constexpr WorkerId kNobody{(1U << 29) - 1};  // numbers of workers and servers are below
 
   PackedMember() = default;
   explicit PackedMember(const Member& member) : worker_(index(member.worker)), role_(member.role) {}

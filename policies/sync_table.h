@@ -91,7 +91,7 @@ class SyncTable {
 
   std::vector<Cell> cells_;
   std::size_t size_ = 0;
-  std::size_t most_;     // of so many cells
+  std::size_t most_;     // size at which the table grows
   unsigned shift_ = 60;  // 64 - log2 of the number of cells
 };
 

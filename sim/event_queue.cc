@@ -18,7 +18,7 @@ void EventQueue::reserve(std::uint32_t events) {
 void EventQueue::centre() {
   const auto size = front_size();
   const auto begin = static_cast<std::uint32_t>(front_.size() - size) / 2;
-  std::memmove(&front_[begin], &front_[front_begin_], size * sizeof(Key));
+  std::memmove(front_.data() + begin, front_.data() + front_begin_, size * sizeof(Key));
   front_begin_ = begin;
   front_end_ = begin + size;
 }

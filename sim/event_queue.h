@@ -77,6 +77,7 @@ class EventQueue {
   __extension__ using Key = unsigned __int128;
 
   static constexpr std::uint32_t kFront = 64;  // at most
+  static constexpr std::uint32_t kRoom = 4;    // times that: it drifts, and centre() is rare
   static constexpr std::uint32_t kFew = 32;    // as many from one bucket go to the front at once
   static constexpr std::uint32_t kDigitBits = 6, kDigits = (128 + kDigitBits - 1) / kDigitBits;
   static constexpr std::uint32_t kValues = 1U << kDigitBits;
@@ -143,7 +144,7 @@ class EventQueue {
   [[nodiscard]] std::uint32_t take_chunk(std::uint32_t before);
   std::uint32_t give_back_chunk(std::uint32_t chunk);
 
-  std::array<Key, 4 * kFront> front_{};  // from front_begin_ to before front_end_, ascending
+  std::array<Key, kRoom * kFront> front_{};  // from front_begin_ to before front_end_, ascending
   std::uint32_t front_begin_ = 0, front_end_ = 0;
   std::uint32_t far_ = 0;  // events in buckets
   Key base_ = 0;
@@ -153,8 +154,8 @@ class EventQueue {
   std::vector<Chunk> chunks_;
   std::vector<std::uint32_t> chunk_before_;  // of each chunk, in its bucket; or next free
   std::uint32_t free_chunk_ = kNone;
-  std::vector<std::uint32_t>
-      place_;  // of each slot: kNone, kInFront, or chunk * kChunk + place in it
+  // Of each slot: kNone, kInFront, or chunk * kChunk + place in it.
+  std::vector<std::uint32_t> place_;
 };
 
 }  // namespace cohort

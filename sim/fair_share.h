@@ -72,8 +72,8 @@ class FairShare {
     return activities_[static_cast<std::uint32_t>(activity)].rate;
   }
 
-  // Prefetches what begin and remove need: at step 0 the activity, at step 1 its first loads, at
-  // step 2 their links.
+  // Prefetches what begin and remove need of an activity that was not removed: at step 0 the
+  // activity, at step 1 its first loads, at step 2 their links.
   void expect(ActivityIndex activity, unsigned step) const {
     const auto& expected = activities_[static_cast<std::uint32_t>(activity)];
     if (step == 0) return prefetch(&expected);

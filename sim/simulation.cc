@@ -6,7 +6,6 @@
 
 #include "policies/errors.h"
 #include "policies/prefetch.h"
-#include "policies/random.h"
 #include "policies/smart.h"
 #include "sim/timeline.h"
 #include "traces/units.h"

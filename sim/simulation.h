@@ -94,7 +94,7 @@ class Simulation {
     Phase phase = Phase::Fixed;
     bool early : 1 = false;     // at least one member reported ready early
     bool blocks : 1 = false;    // at least one member
-    bool moves : 1 = false;     // the current stage has a transfer
+    bool moves : 1 = false;     // the current stage has a transfer that has not ended
     bool averages : 1 = false;  // the current stage ends with the members' local mean
     bool last_stage : 1 = true;
 
@@ -109,8 +109,8 @@ class Simulation {
   enum class Extra : std::uint8_t { Sync, Timer, LinkSwitch, Loss };
   struct ExtraSlot {
     Extra kind : 8;
-    std::uint64_t
-        number : 56;  // index of the sync, timer id, index of the switch, index of the loss
+    // Index of the sync, timer id, index of the switch, index of the loss.
+    std::uint64_t number : 56;
   };
   struct NicSwitch {
     LinkSwitches spells;

@@ -134,6 +134,7 @@ void Simulation::begin_transfer(Sync& sync) {
 void Simulation::end_transfer(Sync& sync) {
   if (receive_queues_) receive_queues_->end(sync.transfer);
   transfers_.end(sync.transfer);
+  sync.moves = false;
   if (!computation_.interferes()) return;
   for (const auto member : sync.members())
     if (member.role() != Role::Server) computation_.transfer_ended(index(member.worker()), now_);
@@ -206,8 +207,8 @@ void Simulation::account(const Sync& sync, PackedMember member, Time end) {
   Worker& state = workers_[worker];
   if (state.state == State::ComputingLate) return;
   const Time since = state.since;
-  const Time start{std::clamp(sync.start.count(), since.count(), end.count())};
-  const Time asked{std::max(since.count(), (start - sync.coordination).count())};
+  const Time start = std::clamp(sync.start, since, end);
+  const Time asked = std::max(since, start - sync.coordination);
   spent(worker, Spent::Wait, since, asked);
   spent(worker, Spent::Coordinate, asked, start);
   spent(worker, Spent::Sync, start, end, &sync);
@@ -216,7 +217,7 @@ void Simulation::account(const Sync& sync, PackedMember member, Time end) {
 
 // Returns how many it blocked.
 std::size_t Simulation::leave_members(Sync& sync) {
-  const Time now = now_;
+  const Time now = now_;  // which the loop does not change, but a compiler cannot know that
   std::size_t blocked = 0;
   for (const auto member : sync.members()) {
     account(sync, member, now);

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "policies/random.h"
 #include "sim/simulation.h"
 #include "sim/timeline.h"
 

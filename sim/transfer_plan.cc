@@ -103,7 +103,7 @@ void TransferPlanner::group_mean(std::span<const PackedMember> members, double b
 }
 
 // Workers are numbered node by node, so the order of numbers is the order of nodes. Members in one
-// block of 64 numbers, which is most groups, are ordered by setting bits: nothing to compare.
+// block of 64 numbers, as on one node, are ordered by setting bits: nothing to compare.
 void TransferPlanner::order_ring(std::span<const PackedMember> members) {
   constexpr std::uint32_t kBlock = 64;
   const auto first = index(members.front().worker()) / kBlock * kBlock;

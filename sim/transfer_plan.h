@@ -3,9 +3,11 @@
 //
 //   ring          T = 2(g-1) a + 2(g-1)/g B/r             [Patarasuk 2009]
 //   tree          T = 2 ceil(log2 g) a + 2 B/r
-//   hierarchical  T = 2 ((l-1) a + (l-1)/l B/r) + 2(m-1) a' + 2(m-1)/m (B/l)/r'   l on each of m
-//   nodes measured      T = 2(g-1)/g B / bus bandwidth(B) alone; loads scaled so that r is just
-//   that pair, mix     T = a + B/r        push, pull  T = a + B/r each
+//   hierarchical  T = 2 ((l-1) a + (l-1)/l B/r) + 2(m-1) a' + 2(m-1)/m (B/l)/r'
+//                 with l members on each of m nodes
+//   measured      T = 2(g-1)/g B / bus bandwidth(B) alone; loads scaled so that r is just that
+//   pair, mix     T = a + B/r
+//   push, pull    T = a + B/r each
 //
 // Owned by the simulator's driver, one per run (policy, seed): a policy's `endpoint_bandwidth` and
 // `duplex` shape the links. A group of one and an empty payload move nothing.
@@ -16,13 +18,13 @@
 #include <span>
 #include <vector>
 
+#include "policies/packed_member.h"
 #include "policies/policy.h"
 #include "policies/topology.h"
 #include "sim/bus_curve.h"
 #include "sim/cluster.h"
 #include "sim/fair_share.h"
 #include "sim/link_map.h"
-#include "policies/packed_member.h"
 
 namespace cohort {
 

@@ -31,7 +31,7 @@ class Transfers {
   void end(ActivityIndex activity);
   // Bytes that a begun transfer still has to move.
   [[nodiscard]] double remaining(ActivityIndex activity, Time now) const;
-  // Prefetches what begin, settle and end need, in steps 0, 1 and 2.
+  // Prefetches what begin, settle and end of one that has not ended need, in steps 0, 1 and 2.
   void expect(ActivityIndex activity, unsigned step) const {
     if (step == 0) prefetch(&flows_[static_cast<std::size_t>(activity)]);
     network_.expect(activity, step);

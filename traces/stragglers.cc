@@ -115,6 +115,9 @@ struct StepTimes::Draw {
   [[nodiscard]] Stream stream(Purpose purpose, std::uint64_t at) const {
     return {seed, purpose, entity, at, number};
   }
+  [[nodiscard]] double slowdown(std::uint64_t at) const {
+    return Stream::first_uniform(seed, Purpose::Slowdown, entity, at, number);
+  }
   // Calls add(step, sum) for each step.
   template <class Add>
   void for_each(Add add) const {
@@ -123,7 +126,7 @@ struct StepTimes::Draw {
 
   void operator()(const Bernoulli& bernoulli) const {
     for_each([&](std::uint64_t step, Sum& sum) {
-      const double u = Stream::first_uniform(seed, Purpose::Slowdown, entity, step, number);
+      const double u = slowdown(step);
       if (u < bernoulli.probability) sum.extra += bernoulli.factor - 1;
     });
   }
@@ -136,7 +139,7 @@ struct StepTimes::Draw {
     if (first < chain.step) throw ContractError("a worker's steps were drawn out of order");
     for_each([&](std::uint64_t step, Sum& sum) {
       while (chain.step < step) {
-        const double u = stream(Purpose::Slowdown, ++chain.step).uniform();
+        const double u = slowdown(++chain.step);
         chain.slow = chain.slow ? !(u < burst.leave) : u < burst.enter;
       }
       if (chain.slow) sum.extra += burst.factor - 1;

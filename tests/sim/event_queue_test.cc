@@ -119,6 +119,17 @@ void compare_with_sorted_list(std::uint32_t slots, std::uint32_t range, std::uin
 
 }  // namespace
 
+TEST_CASE("event queue: one slot that comes again and again") {
+  EventQueue queue;
+  queue.grow(1);
+  for (std::int64_t at = 0; at < 1'000; ++at) {
+    queue.schedule(Slot{0}, Time{at}, 0);
+    REQUIRE(queue.size() == 1);
+    REQUIRE(queue.pop().at == Time{at});
+    REQUIRE(queue.empty());
+  }
+}
+
 TEST_CASE("event queue: any mix of schedule, move and cancel agrees with a sorted list") {
   SUBCASE("few events, close together") { compare_with_sorted_list(200, 50, 4); }
   SUBCASE("many events, far apart") { compare_with_sorted_list(3'000, 1U << 31, 4); }

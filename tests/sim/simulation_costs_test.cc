@@ -246,6 +246,27 @@ TEST_CASE("simulation: a local mean passes three times over the payload at the m
   check_step(run(scenario), 0.1 + kRingOf4 + 3 * 60e6 / 20e9, 20);
 }
 
+// Runs of this size look ahead; between the end of its transfer and its own a synchronisation then
+// has none to look at.
+TEST_CASE("simulation: a local mean or a tail behind the transfer, on a large cluster") {
+  const auto large = [](const Choice& choice) {
+    Scenario scenario = scenario_of(1024, 4, choice);
+    scenario.stop.steps_per_worker = 3;
+    return scenario;
+  };
+  for (const char* policy : {"smart", "random", "all-reduce"}) {
+    CAPTURE(policy);
+    Scenario scenario = large({policy});
+    const double without = throughput(run(scenario));
+    scenario.cluster.memory_bandwidth = 1e9;
+    CHECK(throughput(run(scenario)) < without);
+  }
+  Scenario overlapped = large({"all-reduce", {{"overlap", true}}});
+  overlapped.workload.buckets = 10;
+  overlapped.workload.backward_share = 0.66;
+  CHECK(throughput(run(overlapped)) > throughput(run(large({"all-reduce"}))));
+}
+
 TEST_CASE("simulation: what would end after 292 years is refused, not wrapped around") {
   const auto ends_late = [](auto change) {
     Scenario scenario = four({"all-reduce"});
