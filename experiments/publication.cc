@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
+#include <fstream>
 #include <unordered_set>
 
 #include "experiments/row_text.h"
@@ -15,6 +15,11 @@ namespace {
 constexpr const char* kManifest = "manifest.json";
 constexpr const char* kJsonLines = "results.jsonl";
 constexpr const char* kCsv = "results.csv";
+
+bool has_manifest(const ResultDirectory& directory) {
+  std::ifstream text(directory.path() / kManifest);
+  return text && Json::accept(text);
+}
 
 }  // namespace
 
@@ -68,8 +73,8 @@ Results results_of(const Experiment& experiment, const std::vector<PlannedRow>& 
 }
 
 bool is_published(const Results& results, const ResultDirectory& directory) {
-  return std::filesystem::exists(directory.path() / kManifest) &&
-         directory.has(kJsonLines, results.jsonl) && directory.has(kCsv, results.csv);
+  return has_manifest(directory) && directory.has(kJsonLines, results.jsonl) &&
+         directory.has(kCsv, results.csv);
 }
 
 void publish(const std::string& manifest, const Results& results,

@@ -135,6 +135,11 @@ class DocumentBuilder final : public nlohmann::json_sax<Json> {
 Json parse_json(std::string_view text, const std::string& name) {
   const bool blank = text.find_first_not_of(" \t\r\n") == std::string_view::npos;
   if (blank) throw InputError(name, "the file is empty; allowed: one JSON object");
+  if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff"))
+    throw InputError(place(text, 1, name), "not JSON: the text is UTF-16; allowed: UTF-8");
+  // The library takes one for the end of the text.
+  if (const auto nul = text.find('\0'); nul != std::string_view::npos)
+    throw InputError(place(text, nul + 1, name), "not JSON: found a NUL byte; allowed: text");
   const char* read_up_to = text.data();
   DocumentBuilder builder(text, name, &read_up_to);
   const CountedText begin(text.data(), &read_up_to);

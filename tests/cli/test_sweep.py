@@ -130,10 +130,15 @@ def test_killed_while_it_publishes_the_next_run_publishes_all_of_it(cohort, swep
     assert "nothing to do" in cohort.run(*more, "out").stderr
 
 
-def test_without_a_manifest_results_are_not_finished(cohort, swept):
-    (cohort.folder / "out" / "manifest.json").unlink()
+@pytest.mark.parametrize("damaged", [None, "", "{", '{"name": "small"}}'])
+def test_without_a_whole_manifest_results_are_not_finished(cohort, swept, damaged):
+    manifest = cohort.folder / "out" / "manifest.json"
+    manifest.unlink()
+    if damaged is not None:
+        manifest.write_text(damaged)
     assert " 0 computed now" in cohort.run("sweep", swept, "--out", "out").stderr
-    assert (cohort.folder / "out" / "manifest.json").exists()
+    assert json.loads(manifest.read_text())["rows"] == 12
+    assert "nothing to do" in cohort.run("sweep", swept, "--out", "out").stderr
 
 
 def test_a_torn_journal_is_resumed(cohort, swept):

@@ -184,6 +184,10 @@ TEST_CASE("spec: text that is not JSON is refused with line and column") {
   CHECK(message("{\"a\": 1").starts_with("f:1:"));
   CHECK(message("{\"a\": 1e999}").starts_with("f:1:"));
   CHECK(message("{\"a\": 1,\n \"a\": 2}").starts_with("f:2:4: key \"a\" stands twice"));
+  CHECK(message(std::string("{\"a\": 1}\n\0 not JSON", 18))
+            .starts_with("f:2:1: not JSON: found a NUL"));
+  CHECK(
+      message(std::string("\xff\xfe{\0}\0", 6)).starts_with("f:1:1: not JSON: the text is UTF-16"));
   CHECK(message("\"\xff\"").starts_with("f:1:"));
   CHECK(message(std::string(100'000, '[')).find("deeper than 64") != std::string::npos);
   CHECK(message("{\"a\": 1 // a remark\n}") == "");
