@@ -1,8 +1,8 @@
 // Cohort against SimGrid's parallel tasks, per worker-step of the same scenario in the same run;
 // the bar is 15 times as fast.
 //
-// CPU time, so that other programs on the machine weigh on neither. Start-up, platform and trace are
-// outside: SimGrid's time is that of its event loop alone, Cohort's contains the set-up of one
+// CPU time, so that other programs on the machine weigh on neither. Start-up, platform and trace
+// are outside: SimGrid's time is that of its event loop alone, Cohort's contains the set-up of one
 // simulation. The iteration time is Cohort's.
 #include <benchmark/benchmark.h>
 

@@ -10,9 +10,9 @@
 #include <tuple>
 
 #include "experiments/step_split.h"
+#include "policies/packed_member.h"
 #include "policies/smart.h"
 #include "sim/connectivity.h"
-#include "policies/packed_member.h"
 #include "sim/progress.h"
 #include "sim/statistics.h"
 #include "sim/transfer_plan.h"

@@ -2,9 +2,11 @@
 //
 // ContractError: a promise between our own parts was broken (a bug of ours; exit code 4).
 // EnvironmentError: the machine failed us: disk, network, MPI, CUDA, NCCL (exit code 3).
-// InputError: what the user gave is wrong (exit code 2). Its message says where, what was found, what is allowed.
+// InputError: what the user gave is wrong (exit code 2). Its message says where, what was found,
+// what is allowed.
 //
-// Loss of a worker, time-outs and failed synchronisations are events (policies/policy.h), not errors.
+// Loss of a worker, time-outs and failed synchronisations are events (policies/policy.h), not
+// errors.
 #pragma once
 
 #include <stdexcept>
@@ -30,7 +32,8 @@ class InputError : public std::runtime_error {
         where_(std::move(where)),
         what_(std::move(what)) {}
 
-  // The place and the complaint apart, so that an outer reader can put its file name in front of the place.
+  // The place and the complaint apart, so that an outer reader can put its file name in front of
+  // the place.
   [[nodiscard]] const std::string& where() const { return where_; }
   [[nodiscard]] const std::string& complaint() const { return what_; }
 

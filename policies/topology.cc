@@ -4,7 +4,8 @@
 
 namespace cohort {
 
-Topology::Topology(std::span<const std::uint32_t> gpus_per_node, std::uint32_t servers) : servers_(servers) {
+Topology::Topology(std::span<const std::uint32_t> gpus_per_node, std::uint32_t servers)
+    : servers_(servers) {
   std::uint32_t total = 0;
   for (const auto count : gpus_per_node) total += count;
   if (total == 0) throw ContractError("topology: a run needs at least one worker");

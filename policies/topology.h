@@ -1,4 +1,5 @@
-// Where the workers and servers of a run are. Given to a policy at construction; never changes during a run.
+// Where the workers and servers of a run are. Given to a policy at construction; never changes
+// during a run.
 #pragma once
 
 #include <cstdint>
@@ -11,14 +12,18 @@ namespace cohort {
 
 class Topology {
  public:
-  // `gpus_per_node[i]` workers on node i, numbered node by node; `servers` parameter servers, server j on node j mod N.
-  // Throws ContractError when there is no worker.
+  // `gpus_per_node[i]` workers on node i, numbered node by node; `servers` parameter servers,
+  // server j on node j mod N. Throws ContractError when there is no worker.
   explicit Topology(std::span<const std::uint32_t> gpus_per_node, std::uint32_t servers = 0);
   // The same with `nodes` equal nodes.
   Topology(std::uint32_t nodes, std::uint32_t gpus_per_node, std::uint32_t servers = 0);
 
-  [[nodiscard]] std::uint32_t workers() const { return static_cast<std::uint32_t>(node_of_.size()); }
-  [[nodiscard]] std::uint32_t nodes() const { return static_cast<std::uint32_t>(first_on_.size() - 1); }
+  [[nodiscard]] std::uint32_t workers() const {
+    return static_cast<std::uint32_t>(node_of_.size());
+  }
+  [[nodiscard]] std::uint32_t nodes() const {
+    return static_cast<std::uint32_t>(first_on_.size() - 1);
+  }
   [[nodiscard]] std::uint32_t servers() const { return servers_; }
 
   // Node of a worker or of a server (worker number >= workers()).
@@ -30,8 +35,12 @@ class Topology {
   [[nodiscard]] std::uint32_t local_rank(WorkerId worker) const {
     return index(worker) - first_on_[node_of_[index(worker)]];
   }
-  [[nodiscard]] std::uint32_t workers_on(std::uint32_t node) const { return first_on_[node + 1] - first_on_[node]; }
-  [[nodiscard]] WorkerId first_worker_on(std::uint32_t node) const { return WorkerId{first_on_[node]}; }
+  [[nodiscard]] std::uint32_t workers_on(std::uint32_t node) const {
+    return first_on_[node + 1] - first_on_[node];
+  }
+  [[nodiscard]] WorkerId first_worker_on(std::uint32_t node) const {
+    return WorkerId{first_on_[node]};
+  }
   [[nodiscard]] WorkerId server(std::uint32_t shard) const { return WorkerId{workers() + shard}; }
   [[nodiscard]] bool is_server(WorkerId member) const { return index(member) >= workers(); }
 

@@ -4,8 +4,8 @@
 // A *pattern* is one or several disjoint groups of ranks that communicate at once. Each pattern and
 // size is warmed up, then repeated; every repeat begins behind a barrier of its ranks, and its time
 // is that of the slowest rank from its own start to its own end. Results of the collectives are
-// checked; a wrong one is an EnvironmentError, as is one that takes over a minute. A size that takes
-// ten, because a call waits for a rank that is stopped, ends the process with exit code 3.
+// checked; a wrong one is an EnvironmentError, as is one that takes over a minute. A size that
+// takes ten, because a call waits for a rank that is stopped, ends the process with exit code 3.
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,10 @@
-// The simulated cluster as plain, resolved values. No text, no units: bytes per second, bytes, Time.
+// The simulated cluster as plain, resolved values. No text, no units: bytes per second, bytes,
+// Time.
 //
-// Links, all full duplex unless said: per NIC one up and one down; per GPU one port out and one in (switched fabric) or one bus
-// per node (shared); one core shared by all NICs (optional); one host link per node (optional). Or, between nodes, a general
-// graph of links (optional) in place of the NICs.
+// Links, all full duplex unless said: per NIC one up and one down; per GPU one port out and one in
+// (switched fabric) or one bus per node (shared); one core shared by all NICs (optional); one host
+// link per node (optional). Or, between nodes, a general graph of links (optional) in place of the
+// NICs.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +21,8 @@ namespace cohort {
 enum class FabricKind : std::uint8_t { Switched, Shared };
 enum class Collective : std::uint8_t { Ring, Tree, Hierarchical, Auto };
 
-// Size to bus bandwidth (nccl-tests): strictly increasing bytes, bytes per second > 0. Log-log interpolated, constant outside.
+// Size to bus bandwidth (nccl-tests): strictly increasing bytes, bytes per second > 0. Log-log
+// interpolated, constant outside.
 struct MeasuredCurve {
   std::vector<std::pair<double, double>> bus_bandwidth;
 };
@@ -42,7 +45,7 @@ struct ClusterSpec {
   double fabric_bandwidth = 0;
   Time fabric_latency{};
   std::optional<double> core_bandwidth;
-  std::optional<double> host_bandwidth;  // crossed by each hop into and each hop out of the node
+  std::optional<double> host_bandwidth;    // crossed by each hop into and each hop out of the node
   std::optional<double> memory_bandwidth;  // local mean: 3 passes over the payload; none: free
   std::vector<GraphLink> links;            // empty: NICs
   std::variant<Collective, MeasuredCurve> collective = Collective::Ring;
@@ -50,7 +53,8 @@ struct ClusterSpec {
   std::uint32_t communicator_cache = 256;  // member lists per worker
   Time coordination_latency{};
   Time coordination_service{};
-  bool coordination_hosted = false;  // decisions of local policies too are made in the group generator
+  // Decisions of local policies too are made in the group generator.
+  bool coordination_hosted = false;
   // What comes back over a NIC for each byte sent through it: acknowledgements. A transfer of one
   // direction has the whole NIC, one of both gets 1 / (1 + this) of it each way.
   double nic_acknowledgements = 0;
@@ -60,7 +64,7 @@ struct ClusterSpec {
   // Transfers that share a link do not share it quite evenly: the weight of each is lognormal with
   // this sigma (median 1). 0: evenly.
   double sharing_spread = 0;
-  std::vector<double> compute_factor;      // per worker; or empty: 1
+  std::vector<double> compute_factor;  // per worker; or empty: 1
 };
 
 struct WorkloadSpec {

@@ -1,7 +1,9 @@
-// Local computation in virtual time, stretched while a transfer of the worker is active (`workload.interference`).
+// Local computation in virtual time, stretched while a transfer of the worker is active
+// (`workload.interference`).
 //
-// A segment of work advances at rate 1, or 1/(1+q) while at least one transfer of its worker is active; with q = 0 this is one
-// event per segment and no state. Ends are rounded up to the next ns.
+// A segment of work advances at rate 1, or 1/(1+q) while at least one transfer of its worker is
+// active; with q = 0 this is one event per segment and no state. Ends are rounded up to the next
+// ns.
 #pragma once
 
 #include <cstdint>
@@ -13,12 +15,12 @@ namespace cohort {
 
 class Computation {
  public:
-  // Worker w's segment ends as an event of slot w, which comes `report` after its end (none with interference). `queue` outlives
-  // this.
+  // Worker w's segment ends as an event of slot w, which comes `report` after its end (none with
+  // interference). `queue` outlives this.
   Computation(EventQueue& queue, std::uint32_t workers, double interference, Time report);
 
-  // `work` was begun at `begin`, which may lie before `now` (a worker that went on by itself). Throws InputError when the end
-  // lies beyond what 64-bit nanoseconds can name.
+  // `work` was begun at `begin`, which may lie before `now` (a worker that went on by itself).
+  // Throws InputError when the end lies beyond what 64-bit nanoseconds can name.
   void begin(std::uint32_t worker, Time begin, Time work, std::uint32_t tie, Time now);
   // The worker's segment has ended (its event came) or is given up.
   void end(std::uint32_t worker) {
@@ -42,7 +44,7 @@ class Computation {
   void schedule(std::uint32_t worker);
 
   EventQueue& queue_;
-  double stretch_;                 // 1 + q
+  double stretch_;  // 1 + q
   Time report_;
   std::vector<Segment> segments_;  // by worker; empty without interference
 };

@@ -1,7 +1,8 @@
-// Does every window of 50 steps mix all workers? Union-find over the members of the synchronisations done in the window.
+// Does every window of 50 steps mix all workers? Union-find over the members of the
+// synchronisations done in the window.
 //
-// A window ends when the slowest live worker has done another 50 steps. Policies whose groups never join two halves of the
-// workers train two models; the result row says so.
+// A window ends when the slowest live worker has done another 50 steps. Policies whose groups never
+// join two halves of the workers train two models; the result row says so.
 #pragma once
 
 #include <cstdint>

@@ -1,9 +1,11 @@
 // What waits in front of each NIC's receiving side, where several hosts send to it at once.
 //
-// A connection keeps up to `window` bytes under way. While a link takes them in more slowly than their senders send, they wait
-// there, first come first served: the first byte of a transfer that begins comes behind those of the transfers under way. Shares
-// of the link are even from then on (sim/fair_share.h). A sender sends at an even share of its own NIC: a lone one builds no
-// queue, nor do two hosts that each send to two. Transfers that begin together find no queue. Owned by the simulator.
+// A connection keeps up to `window` bytes under way. While a link takes them in more slowly than
+// their senders send, they wait there, first come first served: the first byte of a transfer that
+// begins comes behind those of the transfers under way. Shares of the link are even from then on
+// (sim/fair_share.h). A sender sends at an even share of its own NIC: a lone one builds no queue,
+// nor do two hosts that each send to two. Transfers that begin together find no queue. Owned by the
+// simulator.
 #pragma once
 
 #include <span>
@@ -20,7 +22,8 @@ class ReceiveQueues {
   ReceiveQueues(double window, const LinkMap& links, const Transfers& transfers)
       : window_(window), links_(links), transfers_(transfers) {}
 
-  // Of a transfer as Transfers::prepare() numbered it: it will move `amount` bytes times their weight over `loads`.
+  // Of a transfer as Transfers::prepare() numbered it: it will move `amount` bytes times their
+  // weight over `loads`.
   void prepare(ActivityIndex transfer, std::span<const Load> loads, double amount);
   // How long its first byte waits, were it sent now: at the longest of the queues that it meets.
   [[nodiscard]] Time wait(ActivityIndex transfer, Time now) const;

@@ -1,6 +1,8 @@
-// One simulation as plain, resolved values: cluster, workload, stragglers, one policy, stop rule, one seed.
+// One simulation as plain, resolved values: cluster, workload, stragglers, one policy, stop rule,
+// one seed.
 //
-// Built by experiments/ from a spec; a C++ user can fill one by hand. simulate() is the whole of the simulator's public face.
+// Built by experiments/ from a spec; a C++ user can fill one by hand. simulate() is the whole of
+// the simulator's public face.
 #pragma once
 
 #include <cstdint>
@@ -39,7 +41,7 @@ struct Scenario {
   std::vector<StragglerSpec> stragglers;
   std::vector<LinkStraggler> link_stragglers;
   const PolicyEntry* policy = nullptr;
-  Options options;    // resolved
+  Options options;  // resolved
   std::string label;
   StopRule stop;
   std::optional<std::uint64_t> warmup_steps;  // none: the default of SEMANTICS 1
@@ -48,7 +50,8 @@ struct Scenario {
   std::shared_ptr<const TrainingPlan> training;  // null: steps only take time
 };
 
-// One line of a run's own compute trace: what was drawn, and how long it took (interference stretches it).
+// One line of a run's own compute trace: what was drawn, and how long it took (interference
+// stretches it).
 struct StepRecord {
   WorkerId worker{};
   std::uint64_t step = 0;
@@ -63,12 +66,13 @@ struct StepRecord {
 [[nodiscard]] std::vector<Time> base_times(const Scenario& scenario);
 
 struct SimulateOptions {
-  ActionLog* log = nullptr;        // gets every event and action
-  Timeline* timeline = nullptr;    // gets every interval of every worker
+  ActionLog* log = nullptr;                  // gets every event and action
+  Timeline* timeline = nullptr;              // gets every interval of every worker
   std::vector<StepRecord>* steps = nullptr;  // gets every finished computation
-  unsigned threads = 1;            // that compute local steps; changes no result
-  bool double_precision = false;   // trains in double instead of float: for checks of the arithmetic
-  std::vector<double>* model = nullptr;  // gets the parameters that the last point of the learning curve shows
+  unsigned threads = 1;                      // that compute local steps; changes no result
+  bool double_precision = false;  // trains in double instead of float: for checks of the arithmetic
+  // Gets the parameters that the last point of the learning curve shows.
+  std::vector<double>* model = nullptr;
 };
 
 // Throws ContractError when a policy breaks a promise, InputError when options do not fit.

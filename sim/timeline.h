@@ -1,7 +1,9 @@
-// Who computed, waited, synchronised with whom, and when: a run as a Chrome/Perfetto trace (chrome://tracing, ui.perfetto.dev).
+// Who computed, waited, synchronised with whom, and when: a run as a Chrome/Perfetto trace
+// (chrome://tracing, ui.perfetto.dev).
 //
-// Format: {"displayTimeUnit": "ms", "traceEvents": [...]}; one complete event ("ph": "X", ts and dur in us with three decimals) per
-// interval, pid = node, tid = worker, name = compute | wait | sync | coordinate; a sync carries args {"sync": id, "members": [...]}.
+// Format: {"displayTimeUnit": "ms", "traceEvents": [...]}; one complete event ("ph": "X", ts and
+// dur in us with three decimals) per interval, pid = node, tid = worker, name = compute | wait |
+// sync | coordinate; a sync carries args {"sync": id, "members": [...]}.
 #pragma once
 
 #include <cstdint>
@@ -19,9 +21,11 @@ class PackedMember;  // policies/packed_member.h
 class Timeline {
  public:
   void interval(std::uint32_t worker, Spent how, Time begin, Time end);
-  void synchronised(std::uint32_t worker, SyncId sync, std::span<const PackedMember> members, Time begin, Time end);
+  void synchronised(std::uint32_t worker, SyncId sync, std::span<const PackedMember> members,
+                    Time begin, Time end);
   // A sync of `worker` in the background or as the passive side, on a track of its own.
-  void background(std::uint32_t worker, SyncId sync, std::span<const PackedMember> members, Time begin, Time end);
+  void background(std::uint32_t worker, SyncId sync, std::span<const PackedMember> members,
+                  Time begin, Time end);
 
   void write(std::ostream& out, const Topology& topology) const;
 
@@ -34,7 +38,8 @@ class Timeline {
     Spent how = Spent::Compute;
     bool background = false;
   };
-  void add(std::uint32_t worker, SyncId sync, std::span<const PackedMember> members, Time begin, Time end, bool background);
+  void add(std::uint32_t worker, SyncId sync, std::span<const PackedMember> members, Time begin,
+           Time end, bool background);
 
   std::vector<Interval> intervals_;
   std::vector<std::uint32_t> members_;  // of all syncs, one stretch after another

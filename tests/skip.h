@@ -1,4 +1,5 @@
-// Leaving a test case whose input or machine is not there. `./check` counts it as skipped, with its reason, not as passed.
+// Leaving a test case whose input or machine is not there. `./check` counts it as skipped, with its
+// reason, not as passed.
 //
 //   if (!file) return skip("no recorded files at hand");
 //
@@ -13,7 +14,8 @@
 namespace cohort {
 
 inline void skip(const std::string& reason) {
-  std::printf("skipped: %s: %s\n", doctest::getContextOptions()->currentTest->m_name, reason.c_str());
+  std::printf("skipped: %s: %s\n", doctest::getContextOptions()->currentTest->m_name,
+              reason.c_str());
 }
 
 }  // namespace cohort

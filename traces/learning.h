@@ -1,8 +1,8 @@
 // What a run with training learned: what a simulation and a real run both report.
 //
 // The model that counts is the mean of the replicas; under a parameter server the servers'. Losses
-// are means over a fixed choice of training samples (training/training_plan.h), accuracies shares of
-// right answers on the test set; null for models without classes.
+// are means over a fixed choice of training samples (training/training_plan.h), accuracies shares
+// of right answers on the test set; null for models without classes.
 #pragma once
 
 #include <cstdint>
@@ -20,11 +20,11 @@ struct Score {
 };
 
 struct LearningPoint {
-  double seconds = 0;  // since the run's start
+  double seconds = 0;         // since the run's start
   std::uint64_t samples = 0;  // used so far by all workers together
   Score mean;
-  std::optional<Score> worst;    // the replica with the largest loss; null: replicas not measured
-  std::optional<Score> replica;  // worker 0's
+  std::optional<Score> worst;     // the replica with the largest loss; null: replicas not measured
+  std::optional<Score> replica;   // worker 0's
   double consensus_distance = 0;  // root of the mean over replicas of |x_i - mean|^2
 };
 
@@ -35,7 +35,8 @@ struct Learning {
   std::vector<LearningPoint> curve;
   std::vector<std::uint64_t> samples_per_worker;
   // Mean over all gradients used: how often the parameters that it was applied to had been changed
-  // by others (averages, under a server other workers' updates) since it read them. Null: none used.
+  // by others (averages, under a server other workers' updates) since it read them. Null: none
+  // used.
   std::optional<double> effective_staleness;
 };
 

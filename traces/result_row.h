@@ -32,13 +32,14 @@ struct ResultRow {
   std::uint64_t conflicts =
       0;  // synchronisations that waited for another one of a member after all had reported ready
   std::optional<std::uint64_t> communicators_created;  // null: their set-up is not modelled
-  std::optional<bool> inter_intra;  // `smart`: whether it divides in two phases; null: other policies
+  // `smart`: whether it divides in two phases; null: other policies.
+  std::optional<bool> inter_intra;
   std::string dominant_term;  // compute, bandwidth, latency, coordination or wait: the largest
                               // share of worker time
   bool whole_run_window =
       false;  // the window was empty, so throughput and fractions are of the whole run
-  std::optional<bool> connected;  // union graph of the groups connected over every window of 50
-                                  // steps; null: run too short
+  std::optional<bool> connected;     // union graph of the groups connected over every window of 50
+                                     // steps; null: run too short
   std::optional<Learning> learning;  // of runs with training
 };
 

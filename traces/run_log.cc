@@ -18,8 +18,8 @@ void append_event(Text& text, const Event& event) {
       fmt::format_to(out, R"("joined","worker":{})", index(event.worker));
       break;
     case EventKind::WorkerReady:
-      fmt::format_to(out, R"("ready","worker":{},"step":{},"compute":{}{})", index(event.worker), event.step,
-                     event.compute.count(), event.early ? R"(,"early":true)" : "");
+      fmt::format_to(out, R"("ready","worker":{},"step":{},"compute":{}{})", index(event.worker),
+                     event.step, event.compute.count(), event.early ? R"(,"early":true)" : "");
       break;
     case EventKind::WorkerLeft:
       fmt::format_to(out, R"("left","worker":{})", index(event.worker));
@@ -28,9 +28,11 @@ void append_event(Text& text, const Event& event) {
       fmt::format_to(out, R"("lost","worker":{})", index(event.worker));
       break;
     case EventKind::SyncDone:
-      fmt::format_to(out, R"("done","sync":{},"transfer":{})", index(event.sync), event.transfer.count());
+      fmt::format_to(out, R"("done","sync":{},"transfer":{})", index(event.sync),
+                     event.transfer.count());
       if (!event.squared_distances.empty())
-        fmt::format_to(out, R"(,"squared_distances":[{}])", fmt::join(event.squared_distances, ","));
+        fmt::format_to(out, R"(,"squared_distances":[{}])",
+                       fmt::join(event.squared_distances, ","));
       break;
     case EventKind::SyncFailed:
       fmt::format_to(out, R"("failed","sync":{})", index(event.sync));
@@ -48,7 +50,8 @@ void append_start(Text& text, const Action& action, const Actions& actions) {
   fmt::format_to(out, R"(,"members":)");
   char separator = '[';
   for (const auto& member : actions.members(action)) {
-    fmt::format_to(out, R"({}[{},"{}",{}])", separator, index(member.worker), name_of(member.role), member.weight);
+    fmt::format_to(out, R"({}[{},"{}",{}])", separator, index(member.worker), name_of(member.role),
+                   member.weight);
     separator = ',';
   }
   fmt::format_to(out, "]}}");
@@ -60,7 +63,8 @@ void append_action(Text& text, const Action& action, const Actions& actions) {
     case ActionKind::Start:
       return append_start(text, action, actions);
     case ActionKind::Release:
-      fmt::format_to(out, R"({{"release":{}{}}})", index(action.worker), action.snapshot ? R"(,"snapshot":true)" : "");
+      fmt::format_to(out, R"({{"release":{}{}}})", index(action.worker),
+                     action.snapshot ? R"(,"snapshot":true)" : "");
       return;
     case ActionKind::SetTimer:
       fmt::format_to(out, R"({{"set_timer":{},"at":{}}})", index(action.timer), action.at.count());

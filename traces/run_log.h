@@ -1,11 +1,14 @@
-// The event/action log of a run: one JSON object per line, each event with the actions that answered it.
+// The event/action log of a run: one JSON object per line, each event with the actions that
+// answered it.
 //
 //   {"at":NS,"event":"joined|left|lost","worker":W}
 //   {"at":NS,"event":"ready","worker":W,"step":S,"compute":NS[,"early":true]}
-//   {"at":NS,"event":"done","sync":ID,"transfer":NS[,"squared_distances":[...]]}   {"at":NS,"event":"failed","sync":ID}
+//   {"at":NS,"event":"done","sync":ID,"transfer":NS[,"squared_distances":[...]]}
+//   {"at":NS,"event":"failed","sync":ID}
 //   {"at":NS,"event":"timer","timer":ID}
 // each with ,"actions":[...] when the policy answered:
-//   {"start":ID,"kind":KIND[,"step":S],"members":[[W,ROLE,WEIGHT],...]}  {"release":W[,"snapshot":true]}
+//   {"start":ID,"kind":KIND[,"step":S],"members":[[W,ROLE,WEIGHT],...]}
+//   {"release":W[,"snapshot":true]}
 //   {"set_timer":ID,"at":NS}  {"cancel_timer":ID}
 // Feeding the events to a fresh policy with the same options and seed must give the same actions.
 #pragma once

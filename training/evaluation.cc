@@ -53,8 +53,8 @@ template <typename T>
 double Evaluator<T>::loss(std::span<const T> parameters) {
   const auto& samples = task_.dataset().training;
   if (!task_.shards()) {
-    auto result = threads_.submit(
-        [&](Trainer<T>& trainer) { return trainer.evaluate(parameters, samples); });
+    auto result =
+        threads_.submit([&](Trainer<T>& trainer) { return trainer.evaluate(parameters, samples); });
     return result.get().loss_sum;
   }
   const auto training = evaluate(parameters, samples, training_);

@@ -243,10 +243,8 @@ TEST_CASE("steps: the file of a run is a compute trace of the drawn work") {
   CHECK(trace.workers() == 2);
   CHECK(trace.steps() == 2);
   CHECK(trace.at(1, 1) == ms(10));
-  CHECK(
-      text.find("1,0,0.010000000,0.020000000,0.000000000,0.010000000,0.001000000,0.010000000,"
-                "0.002000000\n") !=
-      std::string::npos);
+  CHECK(text.find("1,0,0.010000000,0.020000000,0.000000000,0.010000000,0.001000000,0.010000000,"
+                  "0.002000000\n") != std::string::npos);
 }
 
 TEST_CASE("timeline of a real run: every interval, synchronisations with their members") {

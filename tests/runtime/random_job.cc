@@ -79,9 +79,8 @@ void RandomJob::happen(const Happening& happening) {
 }
 
 bool RandomJob::uses(const Fake& fake, CommunicatorId id) {
-  return std::ranges::any_of(fake.used, [id](const auto& use) {
-    return use.second == static_cast<std::uint32_t>(id);
-  });
+  return std::ranges::any_of(
+      fake.used, [id](const auto& use) { return use.second == static_cast<std::uint32_t>(id); });
 }
 
 void RandomJob::send(std::uint32_t member, const Message& message) {
