@@ -77,6 +77,7 @@ class Smart final : public Policy {
     buffer_.ready(worker, out);
   }
 
+  // Not inlined, here as elsewhere: rare beside its caller, which would save registers for it.
   [[gnu::noinline]] void create_groups(WorkerId worker, std::uint32_t number) {
     Stream stream(seed_, Purpose::Policy, index(worker), number);
     const auto at_least = threshold_ && number >= *threshold_ ? number + 1 - *threshold_ : 0;

@@ -171,14 +171,15 @@ std::uint32_t FairShare::take_activity() {
 // The loads as a chain of blocks; returns its first.
 std::uint32_t FairShare::take_blocks(std::uint32_t owner, std::span<const Load> loads) {
   const auto first = take_block(owner, loads.front().weight);
-  auto* block = &blocks_[first];
+  auto current = first;
+  auto* block = &blocks_[current];
   std::uint32_t place = 0;
   for (const auto& load : loads) {
     if (place == kBlock || block->weight != load.weight) {
-      const auto full = static_cast<std::size_t>(block - blocks_.data());
-      const auto fresh = take_block(owner, load.weight);
-      blocks_[full].next_block = fresh;
-      block = &blocks_[fresh];
+      const auto fresh = take_block(owner, load.weight);  // may move the blocks
+      blocks_[current].next_block = fresh;
+      current = fresh;
+      block = &blocks_[current];
       place = 0;
     }
     block->link[place++] = raw(load.link);

@@ -82,8 +82,7 @@ class Simulation {
     Time last_compute_end{};  // early: of the members
     double inter_node_bytes = 0;
     double intra_node_bytes = 0;
-    boost::container::small_vector<PackedMember, kInPlace>
-        list;  // of members; empty: it is not live
+    boost::container::small_vector<PackedMember, kInPlace> list;  // empty: it is not live
     CommunicatorCache::List communicator{};
     ActivityIndex transfer{};  // of the current stage, if it moves something
     Slot slot{};               // its own for good
@@ -241,8 +240,8 @@ class Simulation {
   std::unordered_map<std::uint64_t, Slot> timers_;
   std::vector<NicSwitch> switches_;
   std::vector<double> nic_factor_;  // by node, product of the link stragglers that are slow now
-  std::uint32_t idle_events_ =
-      0;  // pending events that keep no run alive: link switches and losses to come
+  // Pending events that keep no run alive: link switches and losses to come.
+  std::uint32_t idle_events_ = 0;
   std::vector<std::uint32_t> leavers_;  // to be told to the policy after the current actions
   Actions actions_;
   TransferPlan plan_;  // the last that was made

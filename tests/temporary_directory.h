@@ -1,6 +1,7 @@
 // A directory for the files of one test, and what a file holds.
 #pragma once
 
+#include <cerrno>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -15,7 +16,9 @@ class TemporaryDirectory {
  public:
   TemporaryDirectory() {
     std::string name = (std::filesystem::temp_directory_path() / "cohort-test-XXXXXX").string();
-    path_ = ::mkdtemp(name.data());
+    if (::mkdtemp(name.data()) == nullptr)
+      throw std::system_error(errno, std::generic_category(), name);
+    path_ = name;
   }
   ~TemporaryDirectory() {
     std::error_code ignored;
